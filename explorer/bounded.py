@@ -1,16 +1,15 @@
-"""Runs functions that parse strangers' files in a worker process of bounded memory and time.
+"""Runs functions that parse untrusted files in a worker process of bounded memory and time.
 
-A file of a few kilobytes can make a parser take gigabytes, or never return. In the process of the
-window or the command line neither could be stopped: compiled code looks at no flag. So such a
-function runs in a process of its own, which is killed when it takes more memory than allowed, makes
-no progress for a minute, or is no longer wanted and does not stop by itself::
+A file of a few kilobytes can make a parser allocate gigabytes or never return, and compiled code
+checks no flag. Such functions therefore run in a separate process. It is killed when it exceeds its
+memory limit, makes no progress for a minute, or does not stop after a cancellation::
 
     found = call(preview_of, path, name=path.name, memory=database_bytes(), cancelled=cancelled)
 
-The function is importable by name; arguments, reports and results are pickled and should be small:
-what is large is written to a file. It is called with the keyword ``cancelled`` (a callable), and
-with ``report`` (a callable) if reports are taken. Where a worker calls `call` again, the function
-runs in place. Workers are used again, so that the usual call costs about a millisecond.
+The function must be importable by name. Arguments, reports and results are pickled and should be
+small; large data go through files. The function receives the keyword ``cancelled`` (a callable)
+and, if reports are requested, ``report`` (a callable). Nested calls run in the same worker.
+Workers are reused, so that a call usually takes about a millisecond.
 """
 
 from __future__ import annotations
@@ -36,28 +35,28 @@ from explorer.parent_watchdog import ParentPipe, exit_with_parent
 STALL_S = 60.0
 """Seconds without progress after which a worker is killed."""
 STEP_BYTES = 1 << 20
-"""Bytes that a worker has read or written count as progress from so many on."""
+"""Bytes read or written that count as progress."""
 POLL_S = 0.01
-"""How often a worker is watched. Memory grows by some 20 MB meanwhile."""
+"""Interval between checks of a worker, in seconds; memory grows by about 20 MB in between."""
 YIELD_S = 0.3
-"""How long a worker may take to stop by itself."""
+"""Seconds that a worker has to stop by itself."""
 REUSED_BYTES = 400_000_000
-"""A worker that holds more memory than this after a call is not used again."""
+"""Workers holding more memory than this after a call are not reused."""
 IDLE = 2
-"""Workers kept for the next calls."""
+"""Number of idle workers kept for the next calls."""
 
 COMMAND = "from explorer.bounded import serve"
-"""How the command of a worker begins (a frozen build runs it itself)."""
+"""First part of a worker's command, which a frozen build runs itself."""
 
 Cancelled = Callable[[], bool]
 
 
-class LimitExceeded(ValueError):  # noqa: N818  (what a file did, not what failed)
-    """A file took too much memory or time, or ended its worker; the message is one sentence."""
+class LimitExceeded(ValueError):  # noqa: N818  (names the condition)
+    """A file exceeded the limits of memory or time, or crashed its worker."""
 
 
-class CallCancelled(Exception):  # noqa: N818  (somebody wanted it)
-    """The call is no longer wanted."""
+class CallCancelled(Exception):  # noqa: N818  (a signal, not an error)
+    """The call was cancelled."""
 
 
 def call(
@@ -144,7 +143,7 @@ def stream(
 
 
 def warm(count: int = 1, modules: tuple[str, ...] = ()) -> None:
-    """Start so many workers, without waiting, if there are not as many at hand.
+    """Start workers in the background until `count` are idle.
 
     Parameters
     ----------
@@ -158,19 +157,19 @@ def warm(count: int = 1, modules: tuple[str, ...] = ()) -> None:
 
 
 def memory_limit() -> int | None:
-    """Return how many bytes this process may hold, if it is a worker with a call, else None."""
+    """Return the memory limit of this process in bytes; None outside of a worker's call."""
     return _serving
 
 
 def in_worker() -> bool:
-    """Whether this process is a worker with a call."""
+    """Return whether this process is a worker that executes a call."""
     return _serving is not None
 
 
 def _in_place(
     function: Callable[..., Any], args: tuple[Any, ...], cancelled: Cancelled | None, many: bool
 ) -> Generator[Any, None, Any]:
-    """Run a function here and yield its reports once it has ended."""
+    """Run a function in this process and yield its reports when it has returned."""
     found: list[Any] = []
     keywords = {"report": found.append} if many else {}
     value = function(*args, cancelled=cancelled, **keywords)
@@ -179,15 +178,15 @@ def _in_place(
 
 
 class _Worker:
-    """A process that carries out one call after the other."""
+    """A worker process, which executes one call after the other."""
 
     def __init__(self, modules: tuple[str, ...] = ()) -> None:
-        lifeline = _lifeline()
+        pipe = _pipe_path()
         theirs, commands = os.pipe()
         answers, ours = os.pipe()
         self._commands = Connection(commands, readable=False)
         self._answers = Connection(answers, writable=False)
-        command = f"{COMMAND}; serve({theirs}, {ours}, {lifeline!r}, {modules!r})"
+        command = f"{COMMAND}; serve({theirs}, {ours}, {pipe!r}, {modules!r})"
         if not getattr(sys, "frozen", False):  # not by the environment, which shadows the library
             paths = [path for path in sys.path if path]
             command = f"import sys; sys.path[:] = {paths!r}; {command}"
@@ -211,7 +210,7 @@ class _Worker:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End the process at once, and wait for it."""
+        """Kill the process and wait for its end."""
         self.reusable = False
         self._process.kill()
         self._process.wait()
@@ -228,7 +227,7 @@ class _Worker:
         progress: Callable[[Any], object],
         reporting: bool,
     ) -> Generator[Any, None, Any]:
-        """Carry out a call, and watch it meanwhile."""
+        """Execute a call and monitor the process meanwhile."""
         watch = _Watch(self._process.pid, memory)
         ended = False
         try:
@@ -261,7 +260,7 @@ class _Worker:
                 self._stop()
 
     def _stop(self) -> None:
-        """Ask the function to stop; kill the process if it does not."""
+        """Request the function to stop; kill the process if it does not."""
         until = time.monotonic() + YIELD_S
         try:
             self._commands.send_bytes(_STOP)
@@ -274,7 +273,7 @@ class _Worker:
 
 
 class _Watch:
-    """Memory and progress of a process during one call."""
+    """Monitors memory and progress of a process during one call."""
 
     def __init__(self, pid: int, memory: int) -> None:
         import psutil
@@ -286,18 +285,18 @@ class _Watch:
         self._last: object = None
 
     def resident(self) -> int:
-        """Return the bytes it holds, 0 if it has ended."""
+        """Return the resident bytes, 0 if the process has ended."""
         with suppress(self._gone):
             return int(self._process.memory_info().rss)
         return 0
 
     def reported(self, mark: object) -> None:
-        """Take note of a report: one that says the same as the last is no progress."""
+        """Record a report; one equal to the last is no progress."""
         if mark != self._last:
             self._last, self._since = mark, time.monotonic()
 
     def fault(self, name: str) -> str:
-        """Return why the process must be killed; empty if it need not."""
+        """Return the reason to kill the process, or an empty string."""
         if self.resident() > self._memory:
             return (
                 f"{name} takes more than {self._memory / 1e6:,.0f} MB of memory to read and "
@@ -317,7 +316,7 @@ class _Watch:
         return ""
 
     def _moved(self) -> int:
-        """Return the bytes it has read and written since it started."""
+        """Return the bytes read and written since the start."""
         with suppress(self._gone, AttributeError):
             counts = self._process.io_counters()
             return int(counts.read_chars + counts.write_chars)
@@ -342,8 +341,8 @@ _held: list[ParentPipe] = []
 _serving: int | None = None
 
 
-def _lifeline() -> str:
-    """Return the path of this process' lifeline: workers end with it."""
+def _pipe_path() -> str:
+    """Return the path of the pipe whose closing ends the workers."""
     if not _held:
         _held.append(ParentPipe())
     return _held[0].path
@@ -368,7 +367,7 @@ def _give_back(worker: _Worker) -> None:
 
 
 def _forget() -> None:
-    """Let a forked process start with no workers: those it sees are its parent's."""
+    """Clear the state in a forked child: the workers belong to its parent."""
     global _lock
     _lock = threading.Lock()
     _idle.clear()
@@ -376,7 +375,7 @@ def _forget() -> None:
 
 
 def _end() -> None:
-    """End the workers at hand, at exit."""
+    """Kill the idle workers, at exit."""
     with _lock:
         while _idle:
             _idle.pop().kill()
@@ -389,10 +388,10 @@ atexit.register(_end)
 # In the worker
 
 
-def serve(commands: int, answers: int, lifeline: str, modules: tuple[str, ...] = ()) -> None:
-    """Carry out calls until no more can come (a worker's whole life)."""
+def serve(commands: int, answers: int, pipe: str, modules: tuple[str, ...] = ()) -> None:
+    """Execute calls until the pipe closes; the main function of a worker."""
     global _serving
-    exit_with_parent(lifeline)
+    exit_with_parent(pipe)
     taken, given = Connection(commands, writable=False), Connection(answers, readable=False)
     with suppress(ImportError):  # what nearly every call needs
         import duckdb  # noqa: F401
@@ -418,7 +417,7 @@ def serve(commands: int, answers: int, lifeline: str, modules: tuple[str, ...] =
 
 
 def portable(error: BaseException) -> Exception:
-    """Return an exception that can be pickled, with where it came from in a note.
+    """Return a picklable exception with its traceback as a note.
 
     Its causes stay behind: some libraries have them pickled too, and then who reads the exception
     imports those libraries.

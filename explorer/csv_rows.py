@@ -1,11 +1,11 @@
-"""CSV whose cells no spreadsheet runs as formulas."""
+"""CSV output whose cells no spreadsheet executes as formulas."""
 
 import csv
 from collections.abc import Iterable
 from typing import Any, Protocol
 
 _RUN = ("=", "+", "-", "@", "\t", "\r")
-"""What a cell begins with that a spreadsheet takes for a formula."""
+"""First characters that make a spreadsheet treat a cell as a formula."""
 
 
 class _Writable(Protocol):
@@ -13,7 +13,7 @@ class _Writable(Protocol):
 
 
 def inert(cell: Any) -> Any:
-    """Return a cell that a spreadsheet shows as it is, and does not run.
+    """Return a cell that a spreadsheet displays and does not execute.
 
     A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no
     number, gets an apostrophe in front, which spreadsheets take for "this is text".
@@ -42,7 +42,7 @@ class CsvRows:
         self._writer = csv.writer(self, lineterminator="\r\n")
 
     def write(self, text: str, /) -> None:
-        """Write the text of a row with this file's line end; for the writer of rows."""
+        """Write the text of a row with this file's line end; called by the csv writer."""
         self._file.write(text.removesuffix("\r\n") + self._line_end)
 
     def write_row(self, row: Iterable[Any]) -> None:

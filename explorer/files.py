@@ -1,7 +1,4 @@
-"""Files: written whole or not at all, in the place and with the permissions of those before.
-
-And the digest that tells one from another.
-"""
+"""Atomic file writing, private folders and file digests."""
 
 import contextlib
 import errno
@@ -21,9 +18,9 @@ from platformdirs import PlatformDirs
 log = logging.getLogger("explorer")
 
 USER_FOLDERS = PlatformDirs("privacy-explorer", appauthor=False)
-"""Where the program keeps its files: cache, configuration, data and state of the user."""
+"""The user's folders for cache, configuration, data and state."""
 temporary: set[str] = set()
-"""Files and folders that are to be removed however this process ends."""
+"""Files and folders to remove however this process ends."""
 PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
 _OTHERS = 0o077
@@ -31,7 +28,7 @@ _OTHERS_WRITE = 0o022
 
 
 def private_folder(path: Path, *, disposable: bool = False) -> Path:
-    """Return a folder that only its owner, this user, can enter; create it if there is none.
+    """Return a folder that only this user can enter; create it if it is missing.
 
     A folder of this user that others can enter (earlier versions of the program created some with
     mode 0755) is restricted to mode 0700, which is logged once as a warning. Parent folders may be
@@ -77,7 +74,7 @@ def private_folder(path: Path, *, disposable: bool = False) -> Path:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether a folder could be used by `private_folder` as it is; nothing is changed."""
+    """Return whether `private_folder` would accept a folder as it is; changes nothing."""
     try:
         status = path.lstat()
     except OSError:
@@ -87,7 +84,7 @@ def is_private(path: Path) -> bool:
 
 
 def private_file(path: Path) -> None:
-    """Restrict an existing file of this user to mode 0600; a file of another owner is left."""
+    """Restrict an existing file of this user to mode 0600; other owners' files are skipped."""
     with contextlib.suppress(FileNotFoundError):
         status = path.stat()
         if stat.S_IMODE(status.st_mode) & _OTHERS and status.st_uid == os.geteuid():
@@ -95,7 +92,7 @@ def private_file(path: Path) -> None:
 
 
 def _create_folders(path: Path) -> None:
-    """Create a folder and those above it that are missing, for this user alone."""
+    """Create a folder and its missing parents, accessible by this user only."""
     missing = [path]
     while not os.path.lexists(missing[-1].parent):
         missing.append(missing[-1].parent)
@@ -114,7 +111,7 @@ def _unsafe(path: Path, why: str) -> PermissionError:
 
 
 def _restrict(path: Path, handle: int, mode: int) -> None:
-    """Take all rights on an open folder from others."""
+    """Remove all rights of others on an open folder."""
     with contextlib.suppress(OSError):
         os.fchmod(handle, mode & PRIVATE_FOLDER)
     if os.fstat(handle).st_mode & _OTHERS:
@@ -124,7 +121,7 @@ def _restrict(path: Path, handle: int, mode: int) -> None:
 
 
 def _empty(path: Path, handle: int) -> None:
-    """Remove what others may have put into a folder."""
+    """Remove files that others may have put into a folder."""
     for name in os.listdir(handle):
         child = path / name
         if child.is_dir() and not child.is_symlink():
@@ -153,7 +150,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """Return what a regular file holds.
+    """Return the contents of a regular file.
 
     Raises
     ------
@@ -175,7 +172,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write a file as `replacing` does.
+    """Write a file atomically, as `replacing`.
 
     Raises
     ------
@@ -188,11 +185,10 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Give a file to write into that takes its place, on disk, once the block is left.
+    """Yield a file that atomically replaces `path` at the end of the block.
 
-    Nobody ever sees half of it. A symbolic link is followed, not replaced, and a file that is there
-    keeps its mode and owner; if anything fails it stays as it was. Into what is no regular file (a
-    pipe) is written directly.
+    Symbolic links are followed, not replaced. An existing file keeps its mode and owner, and its
+    contents if anything fails. Pipes and devices are written directly.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Packages whose names are imported when they are first used.
+"""Lazy imports: names of a package are imported on first use.
 
-A package lists what it gives once, in its ``__init__.pyi``, which type checkers read too; importing
-the package then costs the reading of that list and nothing else. All of `explorer.privacy` takes
-seconds to import, most of it in scipy and compiled kernels that a window needs late or never.
+A package lists its public names once, in ``__init__.pyi``, which type checkers read too. Importing
+the package only reads that list. Importing all of `explorer.privacy` would take seconds, most of it
+for scipy and compiled kernels that the window needs late or never.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Worker processes that end however the process ends that started them."""
+"""Makes worker processes exit when their parent dies, however it dies."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LIBRARIES = (
     "pyproj",
     "rasterio",
 )
-"""Names of loggers."""
+"""Loggers that are silenced."""
 
 
 class ParentPipe:
-    """A pipe to whose other end nobody writes, and which the system closes with this process.
+    """A pipe that the system closes when this process ends; nothing is written to it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class ParentPipe:
         self.path = path_of(self._ends[0])
 
     def close(self) -> None:
-        """Let the workers end."""
+        """End the workers."""
         for end in self._ends:
             os.close(end)
 
@@ -48,7 +48,7 @@ class ParentPipe:
 
 
 def quiet_libraries() -> None:
-    """Keep warnings of libraries off standard error, where this program's own sentences stand.
+    """Keep library warnings off standard error, which carries this program's messages.
 
     What concerns the user is in the error that is raised, or in the load report.
     """
@@ -59,18 +59,18 @@ def quiet_libraries() -> None:
         library.propagate = False
 
 
-def exit_with_parent(lifeline: str) -> None:
-    """Let this process be ended by the system once a pipe's other end is closed.
+def exit_with_parent(pipe: str) -> None:
+    """Make the system end this process when the other end of a pipe is closed.
 
-    SIGIO's default is the end of the process, whatever that is doing: a thread that looks for its
-    parent would not wake up while compiled code holds the interpreter's lock. An interrupt from
-    the keyboard is the parent's affair, which a terminal sends to all.
+    The default action of SIGIO ends the process even while compiled code holds the interpreter's
+    lock, when a polling thread would not run. SIGINT is ignored: a terminal sends it to the parent
+    too, which handles it.
     """
     quiet_libraries()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         # Opened anew: the signal goes to one process for each opening.
-        end = os.open(lifeline, os.O_RDONLY | os.O_NONBLOCK)
+        end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         os._exit(1)  # closed already
     fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
@@ -80,5 +80,5 @@ def exit_with_parent(lifeline: str) -> None:
 
 
 def path_of(descriptor: int) -> str:
-    """Return the path by which other processes open what this one has open."""
+    """Return the path by which other processes open a descriptor of this one."""
     return f"/proc/{os.getpid()}/fd/{descriptor}"

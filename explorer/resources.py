@@ -1,4 +1,4 @@
-"""Find the files the program ships: map data, the sample, from wherever it runs.
+"""Locates the files shipped with the program: map data, samples, schemas.
 
 In a wheel (unpacked or imported from the zip) they lie under ``explorer/_resources``; in a
 checkout, editable installs included, under ``resources/`` and ``datasets/`` beside the package.
@@ -61,7 +61,7 @@ def resource_bytes(name: str) -> bytes:
 
 @contextmanager
 def resource_path(name: str) -> Iterator[Path]:
-    """Give a shipped file as a real path, valid inside the ``with`` block.
+    """Yield the path of a shipped file, valid inside the ``with`` block.
 
     If the program runs from a zip the file is unpacked into a temporary one and removed after.
     Raises as `resource_bytes` does.
@@ -72,7 +72,7 @@ def resource_path(name: str) -> Iterator[Path]:
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    """Return the check-in files that ship with the program, the one to open first in front."""
+    """Return the shipped check-in files; the first is the default."""
     listed = json.loads(resource_bytes("samples.json"))["samples"]
     return tuple(
         Sample(

@@ -1,4 +1,4 @@
-"""Ends the program in bounded time, with the exit code of a signal, and without a traceback.
+"""Ends the program in bounded time on signals, with the signal's exit code.
 
 A signal raises `KeyboardInterrupt` in the main thread, so that ``with`` blocks can clean up. Code
 in C does not return to the interpreter for that, Qt's loop and joined threads neither: a second
@@ -21,7 +21,7 @@ from typing import NoReturn
 from explorer.files import temporary
 
 GRACE_S = 1.0
-"""Time for the main thread to clean up after a signal, or after the window was closed."""
+"""Seconds the main thread has to clean up after a signal or after the window closed."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _state: dict[str, int] = {}
 _on_signal: list[Callable[[], object]] = []
@@ -72,13 +72,13 @@ def interrupts_deferred() -> Iterator[None]:
 
 
 def end_soon(code: int) -> None:
-    """End the process with this code when `GRACE_S` has passed; only after `install`."""
+    """End the process with this code after `GRACE_S`; requires `install`."""
     if "installed" in _state:
         threading.Thread(target=_end_after, args=(code,), daemon=True, name="end").start()
 
 
 def finish(code: int) -> int:
-    """Return the exit code once children have ended; where output can't be written, end now."""
+    """Wait for child processes and return the exit code; exits at once if output is broken."""
     call_on_signal(lambda: None)  # nothing is left to interrupt: `_watch` alone ends the process
     code = exit_code(code)
     try:
@@ -98,14 +98,14 @@ def finish(code: int) -> int:
 
 
 def output_closed() -> int:
-    """Return the exit code where the reader of the output has gone; `finish` ends at once then."""
+    """Return the exit code for a closed output; `finish` then exits at once."""
     _state["closed"] = 1
     return 1
 
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Keep SIGINT from threads and processes that are started in the block, as long as they run.
+    """Block SIGINT in threads and processes started in the block, for their whole life.
 
     A terminal sends Ctrl+C to all processes: one that has just been started would print a
     traceback. This thread receives it once the block is left.
@@ -119,7 +119,7 @@ def interrupts_held() -> Iterator[None]:
 
 
 def end_now(code: int) -> NoReturn:
-    """End the process and all processes that it started, and remove its temporary files."""
+    """End the process and its children, and remove temporary files."""
     with suppress(Exception):
         _kill_children(trackers=True)
     for path in list(temporary):
@@ -158,7 +158,7 @@ def _end_after(code: int) -> None:
 
 
 def _kill_children(*, trackers: bool) -> None:
-    """Kill all descendants, with or without Python's processes that give back semaphores."""
+    """Kill all descendants, optionally except Python's resource trackers."""
     import psutil
 
     children = psutil.Process().children(recursive=True)

@@ -1,7 +1,7 @@
-"""Check-ins as columns of whole numbers, a user's together, and which of them a box holds.
+"""Check-ins grouped by user as integer columns, and selection of rows by box and time.
 
-Coordinates are whole numbers of steps (1e-7 degree on the Earth), times whole seconds: whatever
-asks of a region, it asks of the same rows.
+Coordinates are integer numbers of steps (1e-7 degree on the Earth) and times are whole seconds, so
+that every component selects the same rows for a region.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 EARTH_STEP = Fraction(1, 10**7)
-"""Of a degree: up to seven typed decimals are exact, and rounding moves a place by 6 mm at most."""
+"""Step of stored positions in degrees: exact for seven decimals, off by at most 6 mm."""
 
 TURN = 360 * EARTH_STEP.denominator
-"""A full circle of longitude in steps. Stored longitudes lie within ±TURN/2."""
+"""Full circle of longitude in steps. Stored longitudes lie within ±TURN/2."""
 
 Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees, or of another plane in its unit.
+"""South, west, north, east in degrees, or in the unit of another plane.
 
-The east of a box across the antimeridian is above 180, so that it grows from the west.
+Across the antimeridian the east is above 180, so that west < east.
 """
 
 MAX_MARKS = 128
@@ -35,17 +35,17 @@ forms do, takes a time that grows with the square of their number (100 s for 200
 Whole = NDArray[np.int64]
 Small = NDArray[np.int32]
 
-_FAR = 12
-"""A box's surroundings are thrice as wide; they are taken anew for one a quarter as wide."""
+_MAX_RATIO = 12
+"""Sides of cached surroundings over those of a box: 3 at first; above 12 they are taken anew."""
 _INT32 = np.iinfo(np.int32)
 
 NO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
-"""Characters without width, which nobody who reads an id sees."""
+"""Invisible characters without width."""
 _NO_WIDTH = dict.fromkeys(map(ord, NO_WIDTH))
 
 
 def compose_nfc(text: str) -> str | None:
-    """Return a text in Unicode's normal form C, in a time proportional to its length.
+    """Return a text in Unicode normal form C, in time linear in its length.
 
     None if a letter has more than `MAX_MARKS` combining marks: such text is no id.
     """
@@ -60,7 +60,7 @@ def compose_nfc(text: str) -> str | None:
 
 
 def id_text(text: str) -> str | None:
-    """Return how a user's id is compared, counted and hashed; every reader of ids uses it.
+    """Return the canonical form of a user id, by which ids are compared, counted and hashed.
 
     White space around it and characters without width are left out, and letters are in Unicode's
     normal form C. None if `compose_nfc` refuses it, empty if nothing is left.
@@ -72,7 +72,7 @@ def id_text(text: str) -> str | None:
 
 
 def round_to_steps(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
-    """Return coordinates in steps, the nearest whole ones, still as float64: NaN stays NaN."""
+    """Return coordinates in steps, rounded, as float64; NaN stays NaN."""
     values = np.asarray(values, dtype=float)
     scaled = values * step.denominator if step < 1 else values / step.numerator
     nearest: NDArray[np.float64] = np.rint(scaled)
@@ -80,12 +80,12 @@ def round_to_steps(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float
 
 
 def steps(values: Any, step: Fraction = EARTH_STEP) -> Whole:
-    """Return the whole numbers of steps nearest to coordinates; `positions` leads back."""
+    """Return coordinates as integer numbers of steps; the inverse is `positions`."""
     return round_to_steps(values, step).astype(np.int64)
 
 
 def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
-    """Return the coordinates of whole numbers of steps.
+    """Return the coordinates of integer numbers of steps.
 
     Each is rounded once: 3 steps of 0.1 are the same 0.3 that somebody types.
     """
@@ -96,14 +96,14 @@ def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
 
 
 def snap(box: Box, step: Fraction = EARTH_STEP) -> Box:
-    """Return a box whose sides are whole numbers of steps, the nearest ones."""
+    """Return a box with its sides rounded to whole steps."""
     south, west, north, east = positions(steps(box, step), step).tolist()
     return south, west, north, east
 
 
 @dataclass(frozen=True, slots=True)
 class GridBox:
-    """The sides of a closed box, in whole steps.
+    """A closed box with sides in whole steps.
 
     Attributes
     ----------
@@ -136,14 +136,14 @@ class GridBox:
         origin: tuple[int, int] = (0, 0),
         turn: int = 0,
     ) -> GridBox:
-        """Return the sides of a box in steps from an origin (y, x)."""
+        """Return a box in steps from an origin (y, x)."""
         south, west, north, east = steps(box, step).tolist()
         y, x = origin
         return cls(south - y, west - x, north - y, east - x, turn)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The first and the last stored x of each part of the box.
+        """First and last stored x of each part of the box.
 
         There are two parts if it crosses the antimeridian or ends at it: ±180° are one longitude.
         """
@@ -162,7 +162,7 @@ class GridBox:
         return ((low, high), *(s for s in others if not (low <= s[0] and s[1] <= high)))
 
     def eastwards(self, x: NDArray[Any]) -> Whole:
-        """Return stored x as they grow from the west through the box: beyond 180° they go on.
+        """Return stored x shifted by full circles so that they increase from west to east.
 
         Rows outside the box may be moved by a full circle.
         """
@@ -174,20 +174,23 @@ class GridBox:
         return whole
 
     def widened(self, parts: int = 1) -> GridBox:
-        """Return the box with its own size, or one of so many parts of it, added on each side."""
+        """Return the box extended on each side by 1/parts of its size."""
         high, wide = (self.north - self.south) // parts, (self.east - self.west) // parts
         return GridBox(
             self.south - high, self.west - wide, self.north + high, self.east + wide, self.turn
         )
 
     def suits(self, other: GridBox) -> bool:
-        """Tell whether another box lies inside this one and is not far smaller."""
+        """Return whether another box is inside this one and not much smaller."""
         high, wide = other.north - other.south, other.east - other.west
-        large = self.north - self.south > _FAR * high and self.east - self.west > _FAR * wide
+        large = (
+            self.north - self.south > _MAX_RATIO * high
+            and self.east - self.west > _MAX_RATIO * wide
+        )
         return self.holds(other) and not large
 
     def holds(self, other: GridBox) -> bool:
-        """Tell whether another box lies inside this one."""
+        """Return whether another box is inside this one."""
         inside = self.south <= other.south and self.north >= other.north
         return inside and any(
             self.west <= other.west + turn and self.east >= other.east + turn
@@ -212,17 +215,17 @@ class BoxFilter:
 
     @property
     def timed(self) -> bool:
-        """Whether times matter."""
+        """Whether the time range is limited."""
         return self.start is not None or self.end is not None
 
     def holds(self, other: BoxFilter) -> bool:
-        """Tell whether whatever is in another box and time range is in this one."""
+        """Return whether another filter selects a subset of this one."""
         late = self.start is None or (other.start is not None and other.start >= self.start)
         soon = self.end is None or (other.end is not None and other.end <= self.end)
         return late and soon and self.edges.holds(other.edges)
 
     def limits(self) -> tuple[Small, Small]:
-        """Return the least and the largest y, x and t inside, as far as rows can reach."""
+        """Return the smallest and largest (y, x, t) inside, clipped to 32 bits."""
         start = _INT32.min if self.start is None else self.start
         end = _INT32.max if self.end is None else self.end - 1
         sides = self.edges
@@ -233,7 +236,7 @@ class BoxFilter:
 
 @dataclass(frozen=True)
 class UserRows:
-    """Columns of check-ins, a user's rows together.
+    """Columns of check-ins with the rows of each user adjacent.
 
     Attributes
     ----------
@@ -254,15 +257,15 @@ class UserRows:
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """Number of users."""
         return len(self.starts)
 
     def of(self, users: slice) -> UserRows:
-        """Return some users that follow each other."""
+        """Return a contiguous range of users."""
         return UserRows(self.y, self.x, self.t, self.starts[users], self.ends[users])
 
     def cut(self, users: slice) -> UserRows:
-        """Return some users that follow each other, at least one, and their rows alone."""
+        """Return a contiguous, non-empty range of users with their rows only."""
         first, end = int(self.starts[users][0]), int(self.ends[users][-1])
         rows = slice(first, end)
         return UserRows(
@@ -274,14 +277,14 @@ class UserRows:
         )
 
     def pieces(self, size: int) -> Iterator[slice]:
-        """Yield all users, some at a time, who have at most so many rows, or are one."""
+        """Yield slices of users with at most `size` rows, or of a single user."""
         first = 0
         while first < self.users:
             end = int(np.searchsorted(self.ends, self.starts[first] + size, "right"))
             yield slice(first, first := max(end, first + 1))
 
     def mask(self, where: BoxFilter) -> NDArray[np.bool_]:
-        """Return of every row whether it is inside.
+        """Return a boolean mask of the rows inside a filter.
 
         Raises
         ------
@@ -302,7 +305,7 @@ class UserRows:
         return mask
 
     def inside(self, mask: NDArray[np.bool_]) -> tuple[Whole, Whole]:
-        """Return which rows a mask selects, user by user, and how many of each user."""
+        """Return the rows of a mask, user by user, and the number of rows of each user."""
         found = np.flatnonzero(mask)
         first, last = np.searchsorted(found, self.starts), np.searchsorted(found, self.ends)
         if self.users:

@@ -1,6 +1,6 @@
-"""What is given: check-in files in, validated tables and per-user grid counts out.
+"""Reads check-in files and provides validated rows and counts per user and grid cell.
 
-Nothing is imported before it is used.
+Names are imported on first use.
 """
 
 from explorer.lazy import lazy_names

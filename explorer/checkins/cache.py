@@ -1,7 +1,7 @@
-"""A folder of validated check-ins, so that a file opened before opens at once.
+"""Cache of validated check-ins, by which files that were opened before open at once.
 
-An entry keeps checksums of its files, which are compared whenever it is opened: a bit that flips on
-the disk must not move a check-in.
+The checksums of an entry's files are verified whenever it is opened, so that bit errors on the disk
+cannot change check-ins.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import xxhash
 from explorer.files import private_file, private_folder, temporary, write_whole
 
 CAPACITY = 10_000_000_000
-"""Bytes the cache may take; the entries not used for longest go first."""
+"""Maximum size in bytes; the least recently used entries are removed first."""
 
 _VERSION = 6
 _END, _MIN_END = 1 << 20, 1 << 12
@@ -33,15 +33,15 @@ _SCRATCH_NAME = re.compile(_SCRATCH + r"\w{8}", re.ASCII)
 _REPORT = "report.json"
 _PIECE = 1 << 20
 _JUST_BEGUN_S = 60
-"""An entry without a lock must be older to count as left behind."""
+"""Minimum age in seconds of an unlocked entry to count as abandoned."""
 
 
 def source_key(*paths: Path) -> str:
-    """Return a name for this state of a file, or of several.
+    """Return a key for the current state of a file, or of several.
 
     Made of path, size, inode, times of change and the first and last megabyte (of several files,
-    their shares of it), so that it costs no pass over the file. A change in the middle that leaves
-    all of them is found by `drop_changed`.
+    their shares of it), so that it costs no pass over the file. A change in the middle that
+    preserves all of these is found by `drop_changed`.
     """
     end = max(_END // len(paths), _MIN_END)
     keys = [_source_key(path, end) for path in paths]
@@ -68,7 +68,7 @@ def _source_key(path: Path, end: int) -> str:
 
 
 def entry_key(source: str, settings: list[Any]) -> str:
-    """Return the name of the entry of a file's state, read with these settings."""
+    """Return the name of the entry for a file state and reading settings."""
     return f"{source}-{_hashed(*settings)}"
 
 
@@ -77,12 +77,12 @@ def _hashed(*facts: Any) -> str:
 
 
 def prepare(cache_dir: Path) -> None:
-    """Make the folder, readable by its owner only (see `private_folder`)."""
+    """Create the folder, readable by its owner only (see `private_folder`)."""
     private_folder(cache_dir)
 
 
 def sweep(cache_dir: Path | None) -> int:
-    """Remove what killed processes left behind, in the cache and in the temporary folder.
+    """Remove leftovers of killed processes from the cache and the temporary folder.
 
     What belongs to a running process is locked and stays.
 
@@ -110,7 +110,7 @@ def sweep(cache_dir: Path | None) -> int:
 
 
 def _old(folder: Path) -> bool:
-    """Tell whether a folder without a lock is no longer about to get one."""
+    """Return whether a folder without a lock is older than `_JUST_BEGUN_S`."""
     try:
         return time.time() - folder.stat().st_mtime > _JUST_BEGUN_S
     except OSError:
@@ -118,7 +118,7 @@ def _old(folder: Path) -> bool:
 
 
 def _sweep(folder: Path, entry: Path) -> int:
-    """Remove a folder of ours unless its entry is in use, and return how many bytes that freed."""
+    """Remove a folder of this user unless its entry is in use; return the bytes freed."""
     with contextlib.suppress(OSError), try_lock(entry) as ours:
         if ours and folder.is_dir() and folder.stat().st_uid == os.getuid():
             size = _size(folder)
@@ -128,7 +128,7 @@ def _sweep(folder: Path, entry: Path) -> int:
 
 
 class Entry:
-    """A folder of the cache in use: locked, so that nobody removes it meanwhile."""
+    """A locked folder of the cache, protected from removal by other processes."""
 
     def __init__(self, folder: Path, lasting: bool) -> None:
         self.folder = folder
@@ -143,7 +143,7 @@ class Entry:
         return self.folder / name
 
     def read_report(self) -> dict[str, Any]:
-        """Return what `seal` stored.
+        """Return the metadata that `seal` stored.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class Entry:
         return report
 
     def seal(self, report: dict[str, Any], tick: Callable[[float], None]) -> None:
-        """Store a report with the checksums of all files.
+        """Store metadata together with the checksums of all files.
 
         Written last, so that an entry with a report is whole.
         """
@@ -187,7 +187,7 @@ class Entry:
             raise ValueError("the cached rows have changed")
 
     def keep(self, cache_dir: Path, key: str) -> None:
-        """Give a finished entry its lasting name and make room for it."""
+        """Rename a finished entry to its key and evict old entries."""
         target = cache_dir / key
         if target.exists():
             with try_lock(target) as ours:
@@ -204,7 +204,7 @@ class Entry:
         evict(cache_dir)
 
     def close(self) -> None:
-        """Let go; a temporary entry is removed."""
+        """Release the lock; a temporary entry is removed."""
         if self._lock is None:
             return
         self._lock.close()
@@ -215,7 +215,7 @@ class Entry:
 
 
 def new_entry(cache_dir: Path | None) -> Entry:
-    """Make a temporary entry, in the cache or (None) in the system's temporary folder."""
+    """Create a temporary entry in the cache or, for None, in the system's temporary folder."""
     if cache_dir is not None:
         prepare(cache_dir)
     prefix = _BUILDING if cache_dir is not None else _SCRATCH
@@ -237,7 +237,7 @@ def scratch() -> Iterator[Path]:
 
 
 def find_entry(cache_dir: Path, key: str) -> Entry | None:
-    """Return the entry of that name, marked as used now, or None."""
+    """Return an entry by name and mark it as used now; None if there is none."""
     folder = cache_dir / key
     if not (folder / _REPORT).exists():
         return None
@@ -253,7 +253,7 @@ def find_entry(cache_dir: Path, key: str) -> Entry | None:
 
 
 def drop_changed(cache_dir: Path, source: str, fingerprint: str) -> int:
-    """Forget the entries of a file's state that were made from other contents.
+    """Remove entries of a file state that were made from other contents.
 
     The file was then changed in the middle, without another size or time.
 
@@ -285,7 +285,7 @@ def drop_changed(cache_dir: Path, source: str, fingerprint: str) -> int:
 
 @contextlib.contextmanager
 def try_lock(folder: Path) -> Iterator[bool]:
-    """Say whether nobody uses a folder, and keep it so inside the block."""
+    """Yield whether a folder is unused; it stays locked inside the block."""
     try:
         file = (folder / "lock").open("a")
     except OSError:
@@ -296,7 +296,7 @@ def try_lock(folder: Path) -> Iterator[bool]:
 
 
 def lock_alone(file: IO[str]) -> bool:
-    """Lock an open file for this process alone until it is closed; return False if others have."""
+    """Try to lock an open file exclusively until it is closed; return whether it worked."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -327,7 +327,7 @@ def _size(folder: Path) -> int:
 def checksums(
     folder: Path, names: list[str], tick: Callable[[float], None] = lambda done: None
 ) -> dict[str, str]:
-    """Return the checksums of a folder's files, by name; `tick` is told the share done."""
+    """Return the checksums of files by name; `tick` receives the share done."""
     whole = max(sum((folder / name).stat().st_size for name in names), 1)
     done, found = 0, {}
     piece = memoryview(bytearray(_PIECE))
@@ -343,13 +343,13 @@ def checksums(
 
 
 def checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
-    """Return the checksum of what is said of files together with theirs."""
+    """Return the checksum of metadata and file checksums."""
     return xxhash.xxh3_128_hexdigest(json.dumps([report, files], sort_keys=True).encode())
 
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """What a cache holds.
+    """Size of a cache.
 
     Attributes
     ----------
@@ -364,19 +364,19 @@ class CacheUse:
 
 
 def cache_use(cache_dir: Path) -> CacheUse:
-    """Return what a cache holds; nothing if there is none."""
+    """Return the size of a cache; zero if there is none."""
     entries = _entries(cache_dir)
     whole = sum(1 for folder in entries if (folder / _REPORT).is_file())
     return CacheUse(whole, sum(_size(folder) for folder in entries))
 
 
 def cache_size(cache_dir: Path) -> int:
-    """Return how many bytes the cache takes."""
+    """Return the size of the cache in bytes."""
     return cache_use(cache_dir).size
 
 
 def evict(cache_dir: Path, capacity: int | None = None) -> int:
-    """Remove the entries unused for longest until the rest fits; those in use stay.
+    """Remove the least recently used entries until the rest fits; those in use stay.
 
     Returns
     -------
@@ -398,7 +398,7 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
 
 
 def _used_at(folder: Path) -> int:
-    """Return when an entry was used last; 0 if another process has just removed it."""
+    """Return when an entry was last used; 0 if it has been removed meanwhile."""
     try:
         return folder.stat().st_mtime_ns
     except OSError:
@@ -406,5 +406,5 @@ def _used_at(folder: Path) -> int:
 
 
 def clear_cache(cache_dir: Path) -> int:
-    """Remove every entry that is not in use and return how many bytes that freed."""
+    """Remove every entry that is not in use; return the bytes freed."""
     return evict(cache_dir, capacity=-1) + sweep(cache_dir)

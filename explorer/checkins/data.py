@@ -1,4 +1,4 @@
-"""Opened check-ins, and the questions that can be asked of them."""
+"""Opened check-ins of one data set and queries over them."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ from explorer.checkins.working_set import Columns, WorkingSets
 from explorer.user_rows import TURN, BoxFilter
 
 QUERY_BYTES = 1_000_000_000
-"""Above this, questions spill to disk; the arrays they are answered with come on top."""
+"""Memory limit of queries in bytes; larger ones spill to disk."""
 
 _PIECE = 400_000
-"""Rows of the file fetched at a time, where there are many."""
+"""Rows fetched at a time."""
 
 _BUSIEST = {"rows": "n", "users": "count(DISTINCT user_id)"}
 
 LAYOUT = "layout"
-"""Folder of an entry."""
+"""Folder of an entry with the stored layout."""
 
 
 class CheckinData:
-    """Validated check-ins of one file or of several. Methods may be called from any thread.
+    """Validated check-ins of one or several files. Methods may be called from any thread.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class CheckinData:
     """
 
     def __init__(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
-        self._recall(entry, files, known_synthetic)
+        self._load_metadata(entry, files, known_synthetic)
         self._spill = entry.file(f"spill-{os.getpid()}-{id(self)}")
         self._con = connect(self._spill, QUERY_BYTES)
         try:
@@ -122,14 +122,14 @@ class CheckinData:
                 images = f"SELECT DISTINCT image FROM {self._rows} ORDER BY image"
                 self.images = tuple(name for (name,) in self._con.execute(images).fetchall())
             if first and not f"{FIRST_YEAR}" <= first <= last < f"{LAST_YEAR + 1}":
-                raise ValueError("the cached rows have times that are set aside by now")
+                raise ValueError("the cached rows have times that are rejected by now")
             if rows != self.report.kept:
                 raise ValueError("the cached rows are not those of the report")
         except BaseException:
             self._con.close()
             raise
-        self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
-        self._asking = SharedConnection(self._con, self.basename, self._sets.close)
+        self._sets = WorkingSets(entry.file(LAYOUT), self._build_layout)
+        self._connection = SharedConnection(self._con, self.basename, self._sets.close)
         west, east = longitudes_of(lon, self.plane)
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
@@ -137,8 +137,10 @@ class CheckinData:
         self.first_time: str | None = first
         self.last_time: str | None = last
 
-    def _recall(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
-        """Take over what an entry says of its rows."""
+    def _load_metadata(
+        self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]
+    ) -> None:
+        """Set the attributes that an entry's metadata determine."""
         stored = entry.read_report()
         self._entry = entry
         self._lock = threading.Lock()
@@ -158,11 +160,11 @@ class CheckinData:
         self.report = read_report(stored["report"])
         self.larger_than_memory = self.region_only = False
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
-        self._kept = RowCache()
+        self._row_cache = RowCache()
 
     @property
     def folder(self) -> Path:
-        """Where the rows are kept (`explorer.checkins.stored`)."""
+        """Folder of the stored rows (`explorer.checkins.stored`)."""
         return self._entry.folder
 
     def points(
@@ -205,18 +207,18 @@ class CheckinData:
             can't be read, the box is empty, `users` is below 1, `share` is outside (0, 1], or both
             are given, or there is no such image.
         """
-        self._asking.check_open()
+        self._connection.check_open()
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
             raise ValueError("users, share: choose one of them")
         if share is not None:
-            threshold(share)  # refuses what is no share
+            threshold(share)  # raises if it is invalid
         edges = self._sets.whole().edges(box, self._turn)
         where, index = BoxFilter(edges, *self._seconds(start, end)), self._image_index(image)
         ranked = data_seed != 0 and (users is not None or share is not None)
         if ranked:
-            self._hashed(data_seed, check)
+            self._user_hashes(data_seed, check)
 
         def choose(hashes: HashArray) -> Any:
             return smallest(hashes, users or 0) if share is None else below(hashes, share)
@@ -224,7 +226,7 @@ class CheckinData:
         def find() -> RowSelection:
             near = self._sets.around(edges, index)
             if ranked:
-                return RowSelection.ranked(near, where, self._hashed(data_seed), choose)
+                return RowSelection.ranked(near, where, self._user_hashes(data_seed), choose)
             among = None if share is None else near.users_below(share)
             return RowSelection(near, where, users, among)
 
@@ -236,17 +238,17 @@ class CheckinData:
         return SelectedRows(
             find,
             self.users,
-            self._kept,
+            self._row_cache,
             find_preview if everybody else None,
             partial(self._sets.cache_surroundings, edges) if index is None else None,
         )
 
     def layout(self) -> Layout:
-        """Return all rows as they are counted, made once and kept in the entry of the cache.
+        """Return all rows as a layout, built once and stored in the cache entry.
 
-        Never in the interface's thread: that takes a second for 10 million rows.
+        Takes about a second for 10 million rows: must not be called in the interface's thread.
         """
-        self._asking.check_open()
+        self._connection.check_open()
         return self._sets.whole()
 
     def density(
@@ -258,7 +260,7 @@ class CheckinData:
         end: str | None = None,
         image: str | None = None,
     ) -> IndexArray:
-        """Return how many check-ins fall into each cell of a grid over a box.
+        """Return the number of check-ins in each cell of a grid over a box.
 
         Parameters
         ----------
@@ -294,8 +296,8 @@ class CheckinData:
     ) -> tuple[Cell, ...]:
         """Return the cells of a partition × partition grid with most check-ins, busiest first.
 
-        With `by` = ``users`` those with most users. This looks at the real data and is not private;
-        whoever shows it must say so. Ties go to the cell further south, then west.
+        With `by` = ``users`` the cells with most users. Computed from the real data, not private;
+        callers must say so. Ties go to the cell further south, then west.
         """
         where, values = self._inside(box, start, end, image)
         cell = grid_cell(box, partition, partition, self.plane)
@@ -318,7 +320,7 @@ class CheckinData:
     def export_rejected(
         self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
     ) -> int:
-        """Write every row rejected as CSV: line, reason, what is wrong, text.
+        """Write all rejected rows as CSV: line, reason, description, text.
 
         Of several files, its name comes first, and lines are numbered in each. They are read again
         for the texts; the target is replaced only once all is written.
@@ -345,7 +347,7 @@ class CheckinData:
                 "to export what was rejected."
             )
         dialects = [Dialect(**stored) for stored in self._settings["dialects"]]
-        with self._asking.cursor() as cursor:
+        with self._connection.cursor() as cursor:
             return export(
                 cursor,
                 self._entry.folder,
@@ -358,8 +360,8 @@ class CheckinData:
             )
 
     def close(self) -> None:
-        """Let go of all files; what other threads still ask raises there; twice does nothing."""
-        self._asking.close()
+        """Close all files; running queries of other threads raise there. May be called twice."""
+        self._connection.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
 
@@ -369,14 +371,14 @@ class CheckinData:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _made_layout(self) -> Layout:
+    def _build_layout(self) -> Layout:
         columns = Columns(self.rows, self.plane, self.has_times, self.has_weights, self.images)
         users = parquet_table(self._entry.file(USERS))
         keys = self._fetch(f"SELECT user_id FROM {users} ORDER BY user_id", [])["user_id"]
-        return columns.layout(self._pieces(*columns.query), keys, self._hashed(0))
+        return columns.layout(self._pieces(*columns.query), keys, self._user_hashes(0))
 
     def user_ids(self) -> Iterator[str]:
-        """Yield every user's id as it was read, in pieces between which other threads run.
+        """Yield the ids of all users as read, in batches that let other threads run.
 
         Raises
         ------
@@ -384,22 +386,22 @@ class CheckinData:
             If the data are closed meanwhile.
         """
         for file in self._user_files():
-            with self._asking.cursor() as cursor:
+            with self._connection.cursor() as cursor:
                 names = cursor.execute(f"SELECT name FROM {parquet_table(file)}")
                 while rows := names.fetchmany(1000):
-                    self._asking.check_open()
+                    self._connection.check_open()
                     yield from (name for (name,) in rows)
                     time.sleep(0)
 
     def _user_files(self) -> list[Path]:
         return [self._entry.file(USERS)]
 
-    def _hashed(self, seed: int, check: Callable[[], None] = lambda: None) -> HashArray:
-        """Return the hashes of all users' ids, in the order of these, kept for the last seed."""
+    def _user_hashes(self, seed: int, check: Callable[[], None] = lambda: None) -> HashArray:
+        """Return the hashes of all users in the order of their ids, cached for the last seed."""
         with self._lock:
             known = self._hashes
         if known is None or known[0] != seed:
-            with self._asking.cursor() as cursor:
+            with self._connection.cursor() as cursor:
                 file = parquet_table(self._entry.file(USERS))
                 names = cursor.execute(f"SELECT name FROM {file} ORDER BY user_id")
                 known = (seed, fetched_hashes(names, seed, check))
@@ -409,11 +411,11 @@ class CheckinData:
 
     @property
     def _turn(self) -> int:
-        """A full circle in steps of longitude; 0 on a plane."""
+        """Full circle in steps of longitude; 0 on a plane."""
         return TURN if self.plane is None else 0
 
     def _seconds(self, *instants: str | None) -> tuple[int | None, ...]:
-        """Return the seconds of the start and the end of a time range."""
+        """Return start and end of a time range in seconds."""
         if instants != (None, None) and not self.has_times:
             raise ValueError(f"{self.basename} has no times; choose no time range")
         named = zip(("start", "end"), instants, strict=True)
@@ -437,13 +439,13 @@ class CheckinData:
         return (where, values) if image is None else (f"{where} AND image = ?", [*values, image])
 
     def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:
-        """Return numeric columns as arrays; never ask for text this way (it blocks the window)."""
-        with self._asking.cursor() as cursor:
+        """Return numeric columns as arrays. Text would block the window for too long."""
+        with self._connection.cursor() as cursor:
             found = cursor.execute(query, values).fetchnumpy()
         return {name: np.asarray(column) for name, column in found.items()}
 
     def _pieces(self, query: str, values: list[Any]) -> Iterator[dict[str, Any]]:
-        """Fetch columns of all rows, some rows of the file at a time.
+        """Yield columns of all rows, some rows of the file at a time.
 
         Handing over arrays stops all other Python threads: a few milliseconds for a piece.
         """
@@ -452,6 +454,6 @@ class CheckinData:
             yield self._fetch(f"SELECT {query} FROM {self._rows} WHERE {part}", values)
 
     def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
-        with self._asking.cursor() as cursor:
+        with self._connection.cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
         return rows

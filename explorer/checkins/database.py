@@ -1,4 +1,4 @@
-"""DuckDB, imported late, run so that it can be cancelled and leaves nothing behind."""
+"""DuckDB connections: lazy import, cancellable statements, exact file names."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ from explorer.checkins.errors import LoadCancelled
 POLL_SECONDS = 0.01
 MAX_THREADS = 4
 MEMORY_BASE, MEMORY_PER_THREAD = 60, 40
-"""Megabytes. Less, and the CSV reader works on one buffer at a time; more is not faster."""
+"""Megabytes. With less the CSV reader uses one buffer at a time; more is not faster."""
 
 
 def _threads() -> int:
@@ -22,12 +22,12 @@ def _threads() -> int:
 
 
 def streaming_bytes() -> int:
-    """Return the memory that reading from file to file takes, however large they are."""
+    """Return the memory in bytes for streaming from file to file, whatever their size."""
     return (MEMORY_BASE + MEMORY_PER_THREAD * _threads()) * 1_000_000
 
 
 def connect(scratch: Path | None = None, memory: int | None = None) -> Any:
-    """Open an in-memory database that spills into a folder (or not at all) above a limit."""
+    """Open an in-memory database that spills to a folder above a memory limit, or never."""
     import duckdb
 
     memory = memory or streaming_bytes()
@@ -36,7 +36,7 @@ def connect(scratch: Path | None = None, memory: int | None = None) -> Any:
             "threads": _threads(),
             "memory_limit": f"{memory // 1_000_000}MB",
             "preserve_insertion_order": True,
-            "temp_directory": str(scratch) if scratch and _spelt(str(scratch)) else "",
+            "temp_directory": str(scratch) if scratch and _is_utf8(str(scratch)) else "",
             "autoinstall_known_extensions": False,
         }
     )
@@ -47,7 +47,7 @@ def connect(scratch: Path | None = None, memory: int | None = None) -> Any:
 
 
 def limit_memory(con: Any, memory: int, spill: int) -> int:
-    """Let a database use so many bytes of memory, and of its disk above them; return the first."""
+    """Set the limits of memory and of disk space; return the memory limit."""
     con.execute(f"SET memory_limit = '{memory // 1_000_000}MB'")
     con.execute(f"SET max_temp_directory_size = '{max(spill // 1_000_000, 1)}MB'")
     return memory
@@ -59,17 +59,17 @@ def quote(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return an SQL name of a column, whatever letters it has."""
+    """Return a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def written_file(path: Path) -> str:
-    """Return an SQL literal of a file that a COPY writes."""
+    """Return an SQL literal for a file written by COPY."""
     return quote(os.path.abspath(path))
 
 
 def read_file(path: Path) -> str:
-    """Return an SQL literal of exactly this file, for a table function that reads.
+    """Return an SQL literal that matches exactly this file in a table function.
 
     Such functions take ``* ? [`` in a path for a pattern, ``~`` and ``s3:`` at its beginning for
     somewhere else: unescaped, ``x[1].txt`` is ``x1.txt``.
@@ -78,7 +78,7 @@ def read_file(path: Path) -> str:
 
 
 def parquet_table(*paths: Path, numbered: bool = False) -> str:
-    """Return a table expression of exactly this Parquet file, or of several, one after the other.
+    """Return a table expression of exactly these Parquet files, one after the other.
 
     Its columns are those inside it, whatever the folders around it are called (``user=5``).
 
@@ -93,20 +93,20 @@ def parquet_table(*paths: Path, numbered: bool = False) -> str:
 
 
 def finds_exactly(con: Any, path: Path) -> bool:
-    """Tell whether the database finds this one file, and no other, under its name.
+    """Return whether the database finds exactly this file under its name.
 
     Not if the name is not valid UTF-8, if a backslash stands before a character of patterns, or if
     there is one in a folder that may be entered but not listed.
     """
     absolute = os.path.abspath(path)
-    if not _spelt(absolute):
+    if not _is_utf8(absolute):
         return False
     found = con.execute(f"SELECT file FROM glob({read_file(path)})").fetchmany(2)
     return bool(found == [(absolute,)])
 
 
-def _spelt(text: str) -> bool:
-    """Tell whether a path is valid UTF-8, which the database insists on."""
+def _is_utf8(text: str) -> bool:
+    """Return whether a path is valid UTF-8, as the database requires."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -116,7 +116,7 @@ def _spelt(text: str) -> bool:
 
 @contextlib.contextmanager
 def reachable(con: Any, path: Path) -> Iterator[Path]:
-    """Yield a path under which the database reads exactly this file: itself, or a link to it.
+    """Yield a path under which the database reads exactly this file: itself or a link.
 
     Raises
     ------
@@ -136,13 +136,13 @@ def reachable(con: Any, path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def plainly_named(path: Path) -> Iterator[str]:
-    """Yield a path to a file that GDAL reads as one: itself, or a link to it.
+    """Yield a path that GDAL takes for a single file: itself or a link.
 
     GDAL takes a semicolon and some control characters in a path for syntax of its own, and refuses
     names that are not valid UTF-8.
     """
     absolute = os.path.abspath(path)
-    if _spelt(absolute) and absolute.isprintable() and ";" not in absolute:
+    if _is_utf8(absolute) and absolute.isprintable() and ";" not in absolute:
         yield absolute
         return
     with cache.scratch() as folder:
@@ -159,7 +159,7 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     fetch: Callable[[Any], Any] = lambda _: None,
 ) -> Any:
-    """Run a statement in a thread of its own, so that it can be stopped at any moment.
+    """Execute a statement in a thread, so that it can be cancelled at any moment.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def run(
 
 
 class SharedConnection:
-    """A database that several threads ask at once, until it is closed.
+    """A connection shared by several threads until it is closed.
 
     `closed` is called when nothing is asked any more.
     """
@@ -220,13 +220,13 @@ class SharedConnection:
         self._when_closed = closed
 
     def check_open(self) -> None:
-        """Raise ValueError once it is closed: what is answered from memory asks no cursor."""
+        """Raise ValueError if it is closed, for queries that need no cursor."""
         if self._closed:
             raise ValueError(f"{self._name} has been closed; open it again")
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[Any]:
-        """Yield a connection of one's own, which `close` interrupts."""
+        """Yield a cursor of the calling thread, interrupted by `close`."""
         with self._idle:
             self.check_open()
             cursor = self._con.cursor()
@@ -240,7 +240,7 @@ class SharedConnection:
                 self._idle.notify_all()
 
     def close(self) -> None:
-        """Interrupt what is being asked, which raises there, and close; twice does nothing."""
+        """Interrupt running queries and close; may be called twice."""
         with self._idle:
             if self._closed:
                 return
@@ -254,6 +254,6 @@ class SharedConnection:
 
 
 def check(cancelled: Callable[[], bool] | None) -> None:
-    """Raise `LoadCancelled` if the answer is no longer wanted."""
+    """Raise `LoadCancelled` if `cancelled` returns true."""
     if cancelled is not None and cancelled():
         raise LoadCancelled("loading was cancelled")

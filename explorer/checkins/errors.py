@@ -1,4 +1,4 @@
-"""What can go wrong with a check-in file, in words for the person who opened it."""
+"""Errors of check-in files, with messages for users."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 
 def shown_name(path: Path) -> str:
-    """Return a file's name as it can be shown, printed and stored: one line of valid UTF-8."""
+    """Return a file's name for display and storage: one line of valid UTF-8."""
     name = path.name or str(path)
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return printable(text)
 
 
 def printable(text: str) -> str:
-    """Return a text of a file as it can be shown: on one line, control characters marked."""
+    """Return a text on one line with control characters replaced."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 class CheckinError(ValueError):
-    """A check-in file can't be used; the message names the file, the fault and the remedy."""
+    """A check-in file cannot be used; the message names file, fault and remedy."""
 
 
-class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what failed)
-    """The columns can't be told from names and contents; somebody must say which is which.
+class MappingNeeded(CheckinError):  # noqa: N818  (names the remedy)
+    """The columns cannot be determined and must be chosen by the user.
 
     Attributes
     ----------
     preview : Preview
-        What was seen in the file, for a mapping step.
+        Preview of the file, for choosing the columns.
     """
 
     def __init__(self, message: str, preview: Preview) -> None:
@@ -41,28 +41,28 @@ class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what fa
         self.preview = preview
 
     def __reduce__(self) -> tuple[type[MappingNeeded], tuple[str, Preview]]:
-        """Pickle by message and preview: another process may have looked."""
+        """Pickle by message and preview, because the error may come from a worker."""
         return type(self), (str(self), self.preview)
 
 
-class UnpackNeeded(CheckinError):  # noqa: N818  (what it asks for, not what failed)
-    """A file unpacks to far more than such files do; somebody must confirm that it is trusted."""
+class UnpackNeeded(CheckinError):  # noqa: N818  (names the remedy)
+    """A file unpacks to an implausible size; the user must confirm that it is trusted."""
 
 
 class LoadCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
-    """Loading was stopped because its answer is no longer wanted."""
+    """Loading was cancelled."""
 
 
 class FetchError(Exception):
-    """A file could not be fetched; the message says why and what to do."""
+    """A download failed; the message gives reason and remedy."""
 
 
 class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
-    """Fetching was stopped; what has arrived is kept for the next call."""
+    """A download was cancelled; the received part is kept for the next call."""
 
 
 def missing_library(what: str, extra: str, *libraries: str) -> str:
-    """Return a sentence about what to install, empty if nothing is missing.
+    """Return an installation hint for missing libraries, empty if all are installed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How large a data set is, told from the beginnings of its files, and what its import takes."""
+"""Size estimates of data sets and the resources their import takes."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from explorer.checkins.readers.parquet import count_rows
 from explorer.checkins.sources import DataFiles
 
 IN_MEMORY = 30_000_000
-"""Rows up to which a data set is opened as one."""
+"""Maximum number of rows of a data set held in memory."""
 SHARD_ROWS = 1_500_000
 MAX_BITS = 12
 
 MIN_BYTES_PER_ROW = 5
-"""Of a file, however well it is packed: fewer bytes are surely fewer rows."""
+"""Lower bound of a file's bytes per row, whatever the compression."""
 
 _BYTES_A_ROW = 60
-"""Of a shard, while it is ordered."""
+"""Bytes per row of a shard while it is sorted."""
 _MEANWHILE, _KEPT = 60, 20
-"""Bytes of the disk a row: all that is there at once at most, and what stays."""
+"""Disk bytes per row: peak during the import, and permanent."""
 _SECONDS = {True: 4e-6, False: 6e-6}
-"""A guess for a row of Parquet and of text on one processor; what the first files took replaces it
-as soon as they are read."""
+"""Initial estimates per row of Parquet and of text on one processor; the measured time of the first
+files replaces them."""
 QUICK_S = 10.0
-"""What is estimated to take less is begun without asking."""
+"""Imports estimated to be faster start without confirmation."""
 _INTERPRETER = 200_000_000
-"""Bytes of a process that has imported all that an import needs."""
+"""Bytes of a process with all imports of an import step."""
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ImportSize:
-    """What an import takes.
+    """Resources of an import.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ImportSize:
 
     @property
     def said(self) -> str:
-        """What is slow, for people, said before it begins."""
+        """Message about duration and disk space, shown before the import begins."""
         time = f"{self.seconds / 60:,.0f} min" if self.seconds > 90 else f"{self.seconds:,.0f} s"
         kept = format_bytes(self.rows * _KEPT)
         return (
@@ -76,17 +76,17 @@ class ImportSize:
 
     @property
     def slow(self) -> bool:
-        """Whether people are asked before it begins."""
+        """Whether the user must confirm the import."""
         return self.seconds >= QUICK_S
 
 
 def max_rows_in_memory(memory: int) -> int:
-    """Return up to how many rows a data set is opened at once within so many bytes."""
+    """Return the maximum number of rows held in memory for a memory limit in bytes."""
     return min(IN_MEMORY, memory // _BYTES_A_ROW)
 
 
 def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
-    """Return about how many rows there are: exactly for Parquet, 0 for formats of few rows."""
+    """Return the estimated number of rows: exact for Parquet, 0 for formats of few rows."""
     if dialect.reader == "parquet":
         return count_rows([part.path for part in files.parts])
     if not dialect.delimiter:
@@ -100,7 +100,7 @@ def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
 
 
 def _lines(path: Path) -> tuple[int, int]:
-    """Return the lines at the beginning of a file, and the bytes on the disk that they take."""
+    """Return the lines at the beginning of a file and the disk bytes they occupy."""
     with path.open("rb") as file:
         head = file.read(_PIECE)
     text = head
@@ -120,7 +120,7 @@ def plan_import(
     shard_rows: int | None = None,
     workers: int | None = None,
 ) -> ImportSize:
-    """Return what an import of so many rows takes, within so many bytes of memory.
+    """Return the resources of an import within a memory limit in bytes.
 
     By default it takes as many workers as there are processors and room in the memory.
 

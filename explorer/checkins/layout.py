@@ -1,7 +1,7 @@
-"""Check-ins as they are counted: columns of whole numbers, user by user in the order of a hash.
+"""Columns of check-ins sorted by the keyed hash of the user, as used for counting.
 
-Any first part of the users is a uniform sample of them with their whole histories, because the hash
-(`explorer.checkins.sampling`, seed 0) has nothing to do with where they were.
+Any prefix of the users is a uniform sample of users with their whole histories, because the hash
+(`explorer.checkins.sampling`, seed 0) is independent of their positions.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _VERSION = 1
 _COARSE = 0.5
 """Share of all rows above which a working set saves nothing."""
 _PIECE = 500_000
-"""Rows looked at between two checks: some 5 ms."""
+"""Rows processed between two calls of `check`: about 5 ms."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of check-ins, a user's rows together and in the order of the file.
+    """Columns of check-ins, grouped by user, each user's rows in file order.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Layout:
         step: Fraction = EARTH_STEP,
         origin: tuple[int, int] = (0, 0),
     ) -> Self:
-        """Put rows into the order of their users' hashes.
+        """Sort rows by their users' hashes.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Layout:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Map the arrays that `save` wrote.
+        """Open a stored layout by memory-mapping its arrays.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Layout:
         return cls(**arrays | {"step": Fraction(facts["step"]), "origin": (y, x)})
 
     def save(self, folder: Path) -> Self:
-        """Write the arrays into a folder, which appears once it is whole, and map them.
+        """Store the arrays in a folder, atomically, and return them memory-mapped.
 
         Raises
         ------
@@ -182,17 +182,17 @@ class Layout:
 
     @property
     def rows(self) -> UserRows:
-        """The columns that rows are chosen by."""
+        """Columns for selecting rows."""
         return UserRows(self.y, self.x, self.t, self.offsets[:-1], self.offsets[1:])
 
     def edges(self, box: tuple[float, float, float, float], turn: int = 0) -> GridBox:
-        """Return a box's sides in steps from the origin; `turn` is as of `GridBox`."""
+        """Return a box in steps from the origin; `turn` as in `GridBox`."""
         return GridBox.of(box, self.step, self.origin, turn)
 
     def positions(
         self, rows: Any = slice(None), edges: GridBox | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return latitudes (y) and longitudes (x) of some rows.
+        """Return latitudes (y) and longitudes (x) of rows.
 
         With the edges of a box longitudes grow through it: above 180 behind the antimeridian.
         """
@@ -202,7 +202,7 @@ class Layout:
         return positions(y + y0, step), positions(x + x0, step)
 
     def users_below(self, share: Fraction) -> int:
-        """Return how many users, the first ones, are in a share of all hashes.
+        """Return how many of the first users lie below a share of all hashes.
 
         The first 64 bits decide: of 2^64 / n files of n users one has a user in whose place the
         other 64 bits would decide otherwise.
@@ -214,8 +214,8 @@ class Layout:
             else len(self.users)
         )
 
-    def taken(self, found: Whole, each: Whole) -> Layout:
-        """Return some rows with their users, those without any left out.
+    def subset(self, found: Whole, each: Whole) -> Layout:
+        """Return a layout of selected rows, without users that have none.
 
         Parameters
         ----------
@@ -227,13 +227,13 @@ class Layout:
         return self._part(found, there, offsets)
 
     def first(self, rows: int) -> Layout:
-        """Return the first users, with about so many rows in all: a uniform sample of them."""
+        """Return the first users with about `rows` rows: a uniform sample of users."""
         users = max(int(np.searchsorted(self.offsets, rows, "right")) - 1, 1)
         end = int(self.offsets[: users + 1][-1])
         return self._part(slice(end), slice(users), self.offsets[: users + 1])
 
     def _part(self, rows: Whole | slice, users: Whole | slice, offsets: Whole) -> Layout:
-        """Return some rows, and the users whose rows they are."""
+        """Return a layout of given rows and users."""
         return Layout(
             self.y[rows],
             self.x[rows],
@@ -249,12 +249,12 @@ class Layout:
         )
 
     def of_image(self, image: int) -> Layout:
-        """Return the rows that are about one picture."""
+        """Return the rows of one image."""
         assert self.image is not None
-        return self.taken(*self.rows.inside(self.image == image))
+        return self.subset(*self.rows.inside(self.image == image))
 
     def near(self, edges: GridBox, check: Callable[[], None] = lambda: None) -> Layout:
-        """Return the rows of a box widened by its own size on each side: its working set.
+        """Return the rows of a box extended by its own size on each side: its working set.
 
         It is this layout itself where that holds most of the rows. `check` is called every few
         milliseconds and may raise to stop.
@@ -280,11 +280,11 @@ class Layout:
 
 
 ARRAYS = tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"))
-"""What a stored layout has a file each of, which is mapped."""
+"""Fields stored as one memory-mapped file each."""
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    """Return an array of a file, read when it is used; an empty one can't be mapped."""
+    """Memory-map an array; an empty one is read, because it cannot be mapped."""
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except ValueError:

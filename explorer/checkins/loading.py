@@ -1,4 +1,4 @@
-"""From a file to validated check-ins: scan, read, judge, find duplicates, store.
+"""Loads check-in files: scan, read, validate, find duplicates, store.
 
 Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memory):
 
@@ -50,7 +50,7 @@ from explorer.checkins.model import (
     Reason,
 )
 from explorer.checkins.multifile import read_files
-from explorer.checkins.parsing.crs import accuracy, crs_function, described, with_system
+from explorer.checkins.parsing.crs import accuracy, crs_function, describe_crs, with_system
 from explorer.checkins.parsing.encodings import shown_encoding
 from explorer.checkins.parsing.guess_columns import mapping_problem
 from explorer.checkins.parsing.times import RULE, check_format, zone_name
@@ -61,10 +61,10 @@ from explorer.checkins.store import (
     DUPLICATES,
     ROWS,
     count,
+    count_spellings,
     find_duplicates,
     no_duplicates,
     number_users,
-    spellings,
     store_rejected,
 )
 from explorer.checkins.stored import open_entry
@@ -84,7 +84,7 @@ def open_checkins(
     fingerprint: bool = True,
     known_synthetic: frozenset[str] = frozenset(),
 ) -> CheckinData:
-    """Open a check-in file, or several as one data set, from the cache if opened before.
+    """Open a check-in file, or several as one data set, using the cache.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def open_checkins(
     if mapping is None:
         refuse_questions(preview)
     else:
-        mapping = _with_known_words(files.name, mapping)
+        mapping = _with_canonical_zone(files.name, mapping)
     dialect = dialect or preview.dialect
     plan = Plan(
         files.name,
@@ -163,12 +163,12 @@ def open_checkins(
         known = _from_cache(cache_dir, key, files, plan, work, known_synthetic)
         if known is not None:
             return known
-    load = _Load(checked(plan, preview), files, preview, work)
+    load = _Load(check_plan(plan, preview), files, preview, work)
     return load.run(cache_dir, state, key if use_cache else "", known_synthetic)
 
 
 def refuse_questions(preview: Preview, given: Collection[str] = ()) -> None:
-    """Stop where a question is open about a file, or several are.
+    """Raise if a preview has questions that are not answered.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ def refuse_questions(preview: Preview, given: Collection[str] = ()) -> None:
         raise MappingNeeded(f"{preview.basename}: {' '.join(questions)}", preview)
 
 
-def _with_known_words(name: str, mapping: Mapping) -> Mapping:
-    """Return a mapping with its time zone as it is usually written.
+def _with_canonical_zone(name: str, mapping: Mapping) -> Mapping:
+    """Return a mapping with its time zone in canonical spelling.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _from_cache(
     work: LoadProgress,
     known_synthetic: frozenset[str],
 ) -> CheckinData | None:
-    """Return what the cache holds of a file, if that is whole."""
+    """Return the cached check-ins of a file; None if there are none or they are damaged."""
     entry = cache.find_entry(cache_dir, key)
     if entry is None:
         return None
@@ -227,8 +227,8 @@ def _from_cache(
     return None
 
 
-def checked(plan: Plan, preview: Preview) -> Plan:
-    """Return the plan, if its columns are there."""
+def check_plan(plan: Plan, preview: Preview) -> Plan:
+    """Validate a plan against the preview and return it completed."""
     mapping, width = plan.mapping, plan.width
     if preview.layers and not plan.dialect.layer:
         raise MappingNeeded(
@@ -268,7 +268,7 @@ def checked(plan: Plan, preview: Preview) -> Plan:
 
 
 class _Load:
-    """One reading of a file into an entry."""
+    """Reads the files of one data set into a cache entry."""
 
     def __init__(self, plan: Plan, files: DataFiles, preview: Preview, work: LoadProgress) -> None:
         self._plan = plan
@@ -281,7 +281,7 @@ class _Load:
     def run(
         self, cache_dir: Path | None, source: str, key: str, known_synthetic: frozenset[str]
     ) -> CheckinData:
-        """Read the file; its entry is kept under the key, if there is one."""
+        """Read the files and open the result; the entry is kept under the key, if given."""
         plan, work = self._plan, self._work
         files = self._files
         size = sum(check_readable(part.path) for part in files.parts)
@@ -319,13 +319,13 @@ class _Load:
             if entry.folder.parent == cache_dir and disk_full(fault):
                 # rows are kept in the folder for temporary files, as without a cache
                 return self.run(None, source, "", known_synthetic)
-            told = self.explained(fault)
+            told = self.as_checkin_error(fault)
             if told is not None:
                 raise told from fault
             raise
 
     def fill(self, folder: Path) -> tuple[LoadReport, str]:
-        """Write an entry's files and return what became of every line, and the sha256."""
+        """Write the files of an entry; return the report and the sha256."""
         plan = self._plan
         if needs_worker(plan.dialect):
             report, sha256, self.dialects = run_in_worker(
@@ -369,7 +369,7 @@ class _Load:
             sorted_by(lambda: find_duplicates(con, folder, finishing[0]))
         else:
             no_duplicates(con, folder)
-        naive, merged = sorted_by(lambda: spellings(con, folder))
+        naive, merged = sorted_by(lambda: count_spellings(con, folder))
         sorted_by(lambda: number_users(con, folder, finishing[1]))
         rejected = sorted_by(lambda: store_rejected(con, folder, scan, finishing[1]))
         kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
@@ -383,7 +383,7 @@ class _Load:
         notes += spelling_notes(naive, merged, plan.mapping.zone)
         if crs:
             notes.append(
-                f"Coordinates were converted from {described(crs)} to WGS 84, {accuracy(crs)}."
+                f"Coordinates were converted from {describe_crs(crs)} to WGS 84, {accuracy(crs)}."
             )
         if not duplicates:
             notes.append("Nothing was checked for duplicates.")
@@ -412,7 +412,7 @@ class _Load:
         return report, read.fingerprint
 
     def _check_head(self, statistics: HeadStatistics) -> None:
-        """Ask for the mapping if it was guessed and most of the first rows fail."""
+        """Raise `MappingNeeded` if the mapping was guessed and most of the first rows fail."""
         plan = self._plan
         if statistics.share <= 0.5 or plan.mapping != self._preview.mapping:
             return
@@ -455,8 +455,8 @@ class _Load:
             self._preview,
         )
 
-    def explained(self, fault: BaseException) -> CheckinError | None:
-        """Return what to say of a failure of the system, or None if the fault says it itself."""
+    def as_checkin_error(self, fault: BaseException) -> CheckinError | None:
+        """Return the error to raise for a system failure; None for other exceptions."""
         name, doing = self._plan.name, self._work.doing
         said = " ".join(str(fault).split())
         if _lacks_memory(fault):
@@ -482,13 +482,13 @@ def _fill_in_worker(
     cancelled: IsCancelled,
     report: OnProgress,
 ) -> tuple[LoadReport, str, tuple[Dialect, ...]]:
-    """Do what `_Load.fill` does, in a worker; return also how each file was read."""
+    """Run `_Load.fill` in a worker; return also the dialect of each file."""
     work = LoadProgress(preview.size, report, cancelled, plan.dialect.needs_copy)
     load = _Load(plan, files, preview, work)
     try:
         found, sha256 = load.fill(folder)
     except Exception as fault:
-        told = load.explained(fault)
+        told = load.as_checkin_error(fault)
         if told is not None:
             raise told from fault
         raise
@@ -496,12 +496,12 @@ def _fill_in_worker(
 
 
 def _advance(progress: Progress) -> tuple[object, ...]:
-    """Return what changes in reports of a load that makes progress: times alone do not count."""
+    """Return the fields of a report that change when a load makes progress."""
     return progress.stage, progress.rows, progress.bytes_done, progress.fraction
 
 
 _SPILL = "spill"
-"""Folder of an entry where its database puts what does not fit into memory."""
+"""Folder of an entry for spilled data of its database."""
 
 CHANGED = (
     "The file has been changed since it was opened last, although its size and time are the same; "
@@ -510,7 +510,7 @@ CHANGED = (
 
 
 def spelling_notes(naive: int, merged: int, zone: str | None) -> list[str]:
-    """Return what the report says of times without an offset, and of ids spelt in several ways."""
+    """Return the report's notes on times without offset and ids with several spellings."""
     notes = []
     if naive:
         times = f"{naive:,} times state no offset from UTC: they are taken as those of "
@@ -528,7 +528,7 @@ def spelling_notes(naive: int, merged: int, zone: str | None) -> list[str]:
 
 
 def disk_full(fault: BaseException) -> bool:
-    """Return whether a file could not be written because its disk, or a quota of it, is full."""
+    """Return whether a write failed because the disk or a quota is full."""
     if isinstance(fault, OSError):
         return fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
     said = str(fault)
@@ -542,7 +542,7 @@ def _lacks_memory(fault: BaseException) -> bool:
 
 
 def _new_entry(cache_dir: Path | None) -> cache.Entry:
-    """Make an entry that a database can work in.
+    """Create an entry whose path the database can use.
 
     A cache that can't be written, or is called what a database can't spell, is no reason not to
     open a file: then the entry is a temporary one.

@@ -1,7 +1,7 @@
-"""What a file seems to hold, from a small part of its rows, long before all are read.
+"""Approximate map of a file from a sample of its rows, shown while the file is loading.
 
-Numbers of it are estimates of unknown error and never shown: it is for a picture that says how much
-of the file it is made of, until the map of all rows is there.
+Its numbers are estimates of unknown error and are never shown. It serves only for a picture,
+labelled with the share of the file it is based on, until the full map is available.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from explorer.checkins.readers.base import Plan, Portion, Sample, SampledReader
 from explorer.checkins.workers import IN_PLACE, stream_from_worker
 
 MEMORY = 400_000_000
-"""Bytes that the rows looked at, and what is asked of them, may take."""
+"""Memory limit of the sample and its queries in bytes."""
 
 FEWEST_USERS = 30
-"""Of fewer whole users, rows are the better estimate."""
+"""With fewer whole users a sample of rows is the better estimate."""
 
 FINEST, COARSEST = 128, 4
-"""Cells along a side of the picture."""
+"""Cells along a side of the map."""
 
 USERS_A_CELL = 10
-"""The picture's cells hold so many of the users looked at, on average."""
+"""Average number of sampled users per cell."""
 
 
 class MapPreview:
-    """Some rows of a file, kept in memory.
+    """A growing sample of a file's rows, held in memory.
 
     Attributes
     ----------
@@ -71,16 +71,16 @@ class MapPreview:
         )
 
     def add(self, portion: Portion) -> None:
-        """Add the rows of a portion that a load would keep; duplicates are not looked for."""
+        """Add the valid rows of a portion; duplicates are not searched."""
         self.sample, self.share = portion.sample, portion.share
         self._run(f"INSERT INTO looked_at {_points(portion, self._mapping)}")
 
     def fetch_from(self, row: int) -> dict[str, Any]:
-        """Return the points from the so many first on, as `take` adds them."""
+        """Return the points from index `first` on, in the form of `take`."""
         return self._fetch(f"SELECT * FROM looked_at WHERE rowid >= {row}")
 
     def take(self, sample: Sample, share: float, points: dict[str, Any]) -> None:
-        """Add the points of a portion that another process has read."""
+        """Add points that a worker has read."""
         self.sample, self.share = sample, share
         self._con.register("points", points)
         try:
@@ -90,12 +90,12 @@ class MapPreview:
 
     @property
     def users(self) -> int:
-        """How many users have a row among them."""
+        """Number of users in the sample."""
         return int(self._fetch("SELECT count(DISTINCT user_id) AS n FROM looked_at")["n"][0])
 
     @property
     def extent(self) -> Box:
-        """South, west, north, east of the rows."""
+        """South, west, north, east of the sample."""
         south, north, *lon = self._con.execute(
             f"SELECT min(lat), max(lat), {LONGITUDES} FROM looked_at"
         ).fetchone()
@@ -103,7 +103,7 @@ class MapPreview:
         return south, west, north, east
 
     def density(self, box: Box, columns: int, rows: int) -> IndexArray:
-        """Return how many of the rows fall into each cell; see `CheckinData.density`."""
+        """Return the number of sampled rows per cell; see `CheckinData.density`."""
         plane = self._mapping.plane_there
         where, values = rows_inside(box, None, None, plane)
         grid = np.zeros(rows * columns, dtype=np.uint32)
@@ -116,7 +116,7 @@ class MapPreview:
         return grid.reshape(rows, columns)
 
     def picture(self, box: Box) -> FloatArray | None:
-        """Estimate the map in a box: each user spreads a mass of 1 over the cells it has rows in.
+        """Estimate the map of a box; each user distributes a mass of 1 over their cells.
 
         Its grid is the finest whose cells hold about `USERS_A_CELL` of the users on average.
 
@@ -169,7 +169,7 @@ class MapPreview:
 
 
 def _points(portion: Portion, mapping: Mapping) -> str:
-    """Return a query of the points of a portion that a load would keep, for ``looked_at``."""
+    """Return a query of the valid points of a portion."""
     plane = mapping.plane_there
     rows = f"(SELECT * FROM ({portion.rows}) WHERE code = 0)"
     if plane is not None:
@@ -189,7 +189,7 @@ def _report_looks(
     cancelled: IsCancelled,
     report: Callable[[tuple[bool, Sample, float, dict[str, Any]]], object],
 ) -> None:
-    """Report the looks of a worker: whether it begins anew, what it is a sample of, new points."""
+    """Report previews from a worker: whether it restarted, sample type, share, new points."""
     last, sent = None, 0
     for look in map_previews(path, head, mapping, dialect, cancelled):
         anew = look is not last
@@ -202,7 +202,7 @@ def _report_looks(
 def _previews_from_worker(
     path: Path, head: Head, mapping: Mapping, dialect: Dialect, cancelled: IsCancelled | None
 ) -> Iterator[MapPreview]:
-    """Yield looks whose points a worker reads."""
+    """Yield previews whose points a worker reads."""
     look = None
     with closing(connect(memory=MEMORY)) as con:
         for anew, sample, share, points in stream_from_worker(
@@ -221,7 +221,7 @@ def map_previews(
     dialect: Dialect | None = None,
     cancelled: IsCancelled | None = None,
 ) -> Iterator[MapPreview]:
-    """Yield a look at a small part of a file, soon, and again whenever it has seen as much more.
+    """Yield a preview soon, and again whenever as much more of the file has been read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much memory, disk and how many files check-ins may take on this machine."""
+"""Limits of memory, disk space and open files."""
 
 import re
 import resource
@@ -11,22 +11,22 @@ from explorer import bounded
 MB = 1_000_000
 MIN, MAX = 512 * MB, 8_000 * MB
 SHARE = 4
-"""One in so many free bytes goes to a database: there may be others, and other programs."""
+"""A database gets 1/SHARE of the free memory."""
 
 WORKER_SHARE = 0.6
-"""Of a worker's memory, for its database; the rest is for libraries and for arrays."""
+"""Share of a worker's memory for its database; libraries and arrays use the rest."""
 
 MAX_SPILLED = 64_000 * MB
 
 _USUAL_FILES = 1024
-"""What a program has open beside what it maps."""
+"""Files a program has open besides memory-mapped ones."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 
 
 def database_bytes() -> int:
-    """Return the memory a database may use for sorting and comparing: a quarter of what is free.
+    """Return the memory limit of a database in bytes: a quarter of the free memory.
 
     Free is what the machine has, or the container or the limits of this process if that is less.
     In a worker of `explorer.bounded` it is most of what the worker may hold.
@@ -39,7 +39,7 @@ def database_bytes() -> int:
 
 
 def allow_files(more: int) -> None:
-    """Let this process have so many more files open than by default, as far as the system does.
+    """Raise this process's limit of open files by `more`, as far as the system permits.
 
     A file that is mapped counts as open, and 1,024 are what most systems start a program with.
     """
@@ -53,19 +53,19 @@ def allow_files(more: int) -> None:
 
 
 def spill_bytes(folder: Path) -> int:
-    """Return how much of a disk a database may fill when memory does not suffice: half the rest."""
+    """Return the disk space in bytes a database may use: half of the free space."""
     return min(shutil.disk_usage(folder).free // 2, MAX_SPILLED)
 
 
 def format_bytes(count: float) -> str:
-    """Write a number of bytes for reading: ``512 MB``, ``1.2 GB``."""
+    """Format a number of bytes: ``512 MB``, ``1.2 GB``."""
     if count < 999.5 * MB:
         return f"{count / MB:,.0f} MB" if count >= MB else f"{count / 1000:,.0f} kB"
     return f"{count / (1000 * MB):,.1f} GB"
 
 
 def out_of_memory(name: str, said: str, doing: str, allowed: int) -> str:
-    """Return what to say of a file whose rows need more memory or disk than there is.
+    """Return the message for a file whose rows exceed memory or disk.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _free_in_machine() -> int:
 
 
 def _free_in_groups() -> list[int]:
-    """Return what the control groups of a container leave, each of them that sets a limit."""
+    """Return the free memory of each control group with a limit."""
     try:
         lines = _OWN_GROUP.read_text().splitlines()
     except OSError:
@@ -138,7 +138,7 @@ def _free_in_group(group: Path, limit: str, usage: str) -> int | None:
 
 
 def _free_in_process() -> list[int]:
-    """Return what the limit on this process' address space leaves, if there is one."""
+    """Return the free address space of this process, if it is limited."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return []

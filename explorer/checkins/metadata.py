@@ -1,4 +1,4 @@
-"""What an entry of the cache remembers beside its rows."""
+"""Metadata of a cache entry: report, mapping, dialects and file states."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,7 +17,7 @@ from explorer.checkins.model import (
 from explorer.checkins.sources import DataFiles
 
 MAX_NAME_LENGTH = 80
-"""Characters of the name of a column that are kept."""
+"""Maximum length of stored column names."""
 
 
 def describe(
@@ -31,7 +31,7 @@ def describe(
     state: list[list[int]],
     columns: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what an entry of the cache remembers beside its rows.
+    """Return the metadata of a cache entry as JSON values.
 
     `columns` are the names of all columns.
     """
@@ -68,7 +68,7 @@ def describe(
 
 
 def read_report(stored: dict[str, Any]) -> LoadReport:
-    """Return the report that `describe` stored."""
+    """Return the report from stored metadata."""
     return LoadReport(
         physical_lines=stored["physical_lines"],
         header=stored["header"],
@@ -90,7 +90,7 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
 
 
 def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
-    """Return the names of the columns in use, as they can be shown, by what they hold."""
+    """Return display names of the columns in use, by field of the mapping."""
     found = {field: getattr(mapping, field) for field in COLUMN_FIELDS}
     return {
         field: printable(columns[i])[:MAX_NAME_LENGTH] if i < len(columns) else f"column {i + 1}"
@@ -100,7 +100,7 @@ def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_columns(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return how the columns were read, as a recipe tells it, of what `describe` stored."""
+    """Return the column settings for recipes from stored metadata."""
     layer = stored["dialect"].get("layer")
     found = {**stored["mapping"], "names": stored["names"]}
     return found | ({"layer": layer} if layer else {})

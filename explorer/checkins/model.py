@@ -1,4 +1,4 @@
-"""The words check-in files are described in: columns, previews, reports, point sets."""
+"""Data model of check-in files: mappings, dialects, previews, questions, reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorer.user_rows import Box as Box
 
 
 class CoordinateKind(Protocol):
-    """What of a `Mapping` the words depend on."""
+    """Properties of a `Mapping` that descriptions of reasons depend on."""
 
     @property
     def planar(self) -> bool:
@@ -23,12 +23,12 @@ class CoordinateKind(Protocol):
 
     @property
     def image(self) -> int | None:
-        """The column of the picture that a row is about."""
+        """Column of the image a row belongs to."""
         ...
 
 
 class Reason(StrEnum):
-    """Why a row is rejected; a row failing several checks is counted under the first."""
+    """Reasons for rejecting a row; a row with several faults counts under the first."""
 
     TOO_MANY_FIELDS = "too_many_fields"
     TOO_FEW_FIELDS = "too_few_fields"
@@ -56,16 +56,16 @@ class Reason(StrEnum):
 
     @property
     def code(self) -> int:
-        """The number under which a row of this reason is stored; 0 is a kept row."""
+        """Stored code of the reason; 0 is a valid row."""
         return list(Reason).index(self) + 1
 
     @property
     def sentence(self) -> str:
-        """What is wrong with such a row, for people."""
+        """Description for users."""
         return _SENTENCES[self]
 
     def said(self, mapping: CoordinateKind) -> str:
-        """Return what is wrong with such a row of a file read this way, for people."""
+        """Return the description for users, for a file read with this mapping."""
         text = self.sentence
         for words, on_a_plane in _ON_A_PLANE if mapping.planar else ():
             text = text.replace(words, on_a_plane)
@@ -74,7 +74,7 @@ class Reason(StrEnum):
 
     @staticmethod
     def of(code: int) -> Reason:
-        """Return the reason stored under a code."""
+        """Return the reason of a stored code."""
         return list(Reason)[code - 1]
 
 
@@ -111,7 +111,7 @@ IndexArray = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 class Format(StrEnum):
-    """How the rows of a file are written."""
+    """Text formats and Parquet."""
 
     SNAP = "snap"
     CSV = "csv"
@@ -125,7 +125,7 @@ E7 = "E7"
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Which column holds what, counted from 0; None where there is no such column.
+    """Columns by role, counted from 0, and how their values are read; None for no column.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Mapping:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Needed columns that nobody has named yet."""
+        """Required columns that are not assigned."""
         names = ("user", "y", "x") if self.planar else ("user", "latitude", "longitude")
         user = self.user if self.unit is None else self.unit
         pairs = zip(names, (user, self.lat, self.lon), strict=True)
@@ -187,7 +187,7 @@ class Mapping:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a row can be a duplicate: it has a time, and a user who has other rows."""
+        """Whether rows can be duplicates: there is a time, and users may have several rows."""
         return self.time is not None and self.unit != "row"
 
     @property
@@ -197,22 +197,22 @@ class Mapping:
 
     @property
     def plane_there(self) -> Plane | None:
-        """The plane, once its range is declared."""
+        """The plane, if its range is declared."""
         return Plane.parse(self.plane) if self.plane else None
 
     def stored(self) -> dict[str, Any]:
-        """Return the fields as JSON values; those that came later only where they are used."""
+        """Return the fields as JSON values; later additions only if they are set."""
         return {k: v for k, v in asdict(self).items() if k not in _LATER or v is not None}
 
     @property
     def settings(self) -> list[str]:
-        """What of it tells one way of reading a file from another."""
+        """Settings that distinguish cache entries."""
         later = [f"{name}={self.stored()[name]}" for name in _LATER if name in self.stored()]
         return [repr(self), *later]
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All columns in use; one with both coordinates once."""
+        """All columns in use, each once."""
         names = (name for name in COLUMN_FIELDS if name != "lon" or not self.order)
         used = (getattr(self, name) for name in names)
         return tuple(column for column in used if column is not None)
@@ -222,12 +222,12 @@ COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
 _LATER = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit", "order")
-"""Fields of a mapping that came later: where they are not used, keys of the cache stay."""
+"""Fields added later; left out of cache keys unless they are set, so that keys stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How text turns into fields.
+    """How text is split into fields.
 
     Attributes
     ----------
@@ -276,25 +276,25 @@ class Dialect:
 
     @property
     def reader(self) -> str:
-        """The key of the reader (`readers.READERS`) that reads such files."""
+        """Key of the reader (`readers.READERS`) for such files."""
         return "text" if self.format in (Format.SNAP, Format.CSV, Format.TSV) else self.format
 
     @property
     def lines_above(self) -> int:
-        """Physical lines above the first row, blank ones around the header aside."""
+        """Number of physical lines above the first row, without blank ones around the header."""
         header = self.header_lines if self.has_header else 0
         return self.lines_before_header + header + self.lines_after_header
 
     @property
     def needs_copy(self) -> bool:
-        """Whether the reader can't be given the file as it is."""
+        """Whether the reader needs a converted copy of the file."""
         decoded = self.encoding not in ("utf-8", "utf-8-sig")
         return self.compressed or decoded or self.line_end != "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One answer that a question about a file offers.
+    """A possible answer to a question about a file.
 
     Attributes
     ----------
@@ -312,14 +312,14 @@ class Candidate:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns that it names, counted from 0, each once."""
+        """Columns named by the answer, counted from 0, each once."""
         found = (value for name, value in self.fields if name in COLUMN_FIELDS)
         return tuple(dict.fromkeys(column for column in found if column is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a file leaves open and somebody must answer before it is loaded.
+    """A question about a file that must be answered before loading.
 
     Attributes
     ----------
@@ -358,19 +358,19 @@ class Question:
         return replace(self, preselected=found[0]) if found else self
 
     def answered_by(self, given: Collection[str]) -> bool:
-        """Return whether the fields given are all that it asks for, or those of a candidate."""
+        """Return whether the given fields answer the question."""
         answers = (self.fields, *([name for name, _ in one.fields] for one in self.candidates))
         return any(set(given).issuperset(fields) for fields in answers)
 
     @property
     def sentence(self) -> str:
-        """Question, reason and likely answers on one line."""
+        """Title, reason and likely answers on one line."""
         likely = "; ".join(one.text for one in self.candidates)
         return f"{self.title} {self.text}" + (f" Perhaps {likely}." if likely else "")
 
 
-def suggested(mapping: Mapping, questions: Sequence[Question]) -> Mapping:
-    """Return a mapping with the preselected answers to some questions."""
+def with_suggestions(mapping: Mapping, questions: Sequence[Question]) -> Mapping:
+    """Return a mapping completed with the preselected answers to questions."""
     chosen = (question.suggestion for question in questions)
     fields = dict(pair for one in chosen if one is not None for pair in one.fields)
     return replace(mapping, **{k: v for k, v in fields.items() if k in asdict(mapping)})
@@ -378,7 +378,7 @@ def suggested(mapping: Mapping, questions: Sequence[Question]) -> Mapping:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a look at the beginning of a file says about it.
+    """Result of inspecting the beginning of a file.
 
     Attributes
     ----------
@@ -427,7 +427,7 @@ class Preview:
     @property
     def suggested(self) -> Mapping:
         """The mapping with the preselected answers to the open questions."""
-        return suggested(self.mapping, self.questions)
+        return with_suggestions(self.mapping, self.questions)
 
     def question(self, key: str) -> Question | None:
         """Return the open question of a kind, if there is one."""
@@ -435,7 +435,7 @@ class Preview:
 
     @property
     def format(self) -> str:
-        """How the rows are written."""
+        """Format of the rows."""
         return self.dialect.format
 
     @property
@@ -456,7 +456,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far loading has come.
+    """Progress of a load.
 
     Attributes
     ----------
@@ -486,7 +486,7 @@ IsCancelled = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One line that was rejected: its number (from 1) and text (cut at 500 characters).
+    """A rejected line: its number (from 1) and text (cut at 500 characters).
 
     Of several files, `part` names the one that the line is in.
     """
@@ -498,7 +498,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class PartReport:
-    """What became of every line of one of several files; the fields are those of `LoadReport`.
+    """Line counts of one of several files; fields as in `LoadReport`.
 
     Always ``physical_lines = header + before_header + blank + kept + rejected + continued``.
     """
@@ -515,7 +515,7 @@ class PartReport:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What became of every line.
+    """Line counts and notes of a load.
 
     Always ``physical_lines = header + before_header + blank + kept + Σ rejected + continued``.
 
@@ -528,7 +528,7 @@ class LoadReport:
     blank : int
         Lines with nothing on them.
     kept : int
-    set_aside : dict of Reason to int
+    rejected : dict of Reason to int
         Only reasons that occurred, in the order of `Reason`.
     examples : dict of Reason to tuple of Example
         The first lines of each reason.
@@ -564,19 +564,19 @@ class LoadReport:
 
     @property
     def accounted(self) -> int:
-        """Lines of which it is known what became of them: all, or the load has failed."""
+        """Sum of all categories; must equal `physical_lines`."""
         above = self.header + self.before_header
         return above + self.blank + self.kept + self.total_rejected + self.continued
 
     @property
     def total_rejected(self) -> int:
-        """Lines rejected for any reason."""
+        """Number of rejected lines."""
         return sum(self.rejected.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a partition and how busy it is. Computed from real data: not private."""
+    """A grid cell with its counts. Computed from real data: not private."""
 
     box: Box
     rows: int

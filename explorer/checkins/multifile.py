@@ -1,4 +1,4 @@
-"""Reading the parts of a data set one after the other, as if they were one file."""
+"""Reads the files of a data set one after the other, as if they were one file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from explorer.checkins.store import (
 )
 
 _ENOUGH = 20
-"""Rows from which on a part can be told to be of another kind."""
+"""Minimum number of rows for judging whether a file is of another kind."""
 
 
 @dataclass(frozen=True)
 class PartRows:
-    """What became of a part's lines that did not get into its rows.
+    """Line counts of one file of a data set.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class PartRows:
 def plans_of(
     plan: Plan, files: DataFiles, dialects: Sequence[Dialect], added: list[int]
 ) -> list[Plan]:
-    """Return how each part is read."""
+    """Return the plan of each file from its dialect."""
     return [
         replace(
             plan,
@@ -71,7 +71,7 @@ def plans_of(
 def plans_for(
     plan: Plan, files: DataFiles, preview: Preview, check: Callable[[], None]
 ) -> list[Plan]:
-    """Return how each file of a data set is read, of one file or of several.
+    """Return the plan of each file of a data set.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def plans_for(
 def write_parts(
     con: Any, plans: Sequence[Plan], folder: Path, work: LoadProgress, check_head: CheckHead
 ) -> tuple[Scan, list[PartRows], list[str]]:
-    """Write ``rows.parquet`` of all parts; return what was found in their lines, and their sha256.
+    """Write ``rows.parquet`` of all files; return their lines and sha256.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def write_parts(
 def write_part(
     con: Any, plan: Plan, place: Path, work: LoadProgress, check_head: CheckHead
 ) -> Scan:
-    """Write ``rows.parquet`` of one part into a folder of its own, and nothing else."""
+    """Write ``rows.parquet`` of one file into a folder of its own."""
     place.mkdir(exist_ok=True)
     with reachable(con, plan.path) as path:
         reader = get_reader(plan.dialect.reader)
@@ -168,7 +168,7 @@ def _kind(con: Any, place: Path) -> str:
 
 
 def _join(con: Any, folder: Path, parts: int, tick: Tick) -> None:
-    """Put the rows of all parts into one file, in order."""
+    """Concatenate the rows of all files, in order."""
     places = [_place(folder, number) for number in range(parts)]
     rows = ", ".join(read_file(place / ROWS) for place in places)
     run(
@@ -182,11 +182,11 @@ def _join(con: Any, folder: Path, parts: int, tick: Tick) -> None:
 
 
 def accept(statistics: HeadStatistics) -> None:
-    """Let rows be read however they fare."""
+    """Accept any rows; a `CheckHead` that never raises."""
 
 
 def head_check_of(plan: Plan, first: str) -> CheckHead:
-    """Return what refuses a part most of whose first rows fail, unlike those of the first part."""
+    """Return a check that rejects a file most of whose first rows fail."""
     if any(c >= plan.width and plan.added[c - plan.width] is None for c in plan.mapping.columns):
         return accept  # the folder says itself that these rows have no such value
 
@@ -210,7 +210,7 @@ def head_check_of(plan: Plan, first: str) -> CheckHead:
 
 @dataclass(frozen=True)
 class FilesRead:
-    """What is known of the lines of a data set after reading.
+    """Result of reading the files of a data set.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ def read_files(
 def part_reports(
     con: Any, folder: Path, files: DataFiles, found: Sequence[PartRows]
 ) -> tuple[PartReport, ...]:
-    """Return what became of every line of every part."""
+    """Return the line report of every file."""
     counts = con.execute(
         "SELECT part, count(*) FROM "
         f"{parquet_table(folder / REJECTED)} ASOF JOIN (SELECT unnest(?::BIGINT[]) AS line, "
@@ -310,7 +310,7 @@ def part_reports(
 def part_examples(
     con: Any, folder: Path, plans: Sequence[Plan], found: Sequence[PartRows], work: LoadProgress
 ) -> dict[Reason, tuple[Example, ...]]:
-    """Return the first lines of each reason with part, number within it, and text."""
+    """Return the first lines of each reason with file name, line number in it, and text."""
     numbers = first_lines(con, folder)
     wanted = sorted({n for lines in numbers.values() for n in lines})
     known: dict[int, Example] = {}

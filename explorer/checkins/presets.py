@@ -1,11 +1,11 @@
-"""The filters of the heatmap paper and the counts it reports for them."""
+"""Filters of the heatmap paper and the counts it reports for them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A filter on a public data set with the counts a paper reports after it.
+    """A filter on a public data set with the counts reported in a paper.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How far a load has come, and whether it is still wanted."""
+"""Reports the progress of one load and raises when it is cancelled."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _SHARES = {"Preparing": 0.35, "Reading": 0.5, "Finding duplicates": 0.12, "Stori
 
 
 class LoadProgress:
-    """Progress and cancellation of one load."""
+    """Reports the progress of one load and raises when it is cancelled."""
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class LoadProgress:
         self._part: tuple[int, int, int] | None = None
 
     def begin_part(self, bytes_before: int, size: int, rows_before: int) -> None:
-        """Take what is prepared and read from now on for one of several files."""
+        """Assign further progress to one of several files."""
         self._part = (bytes_before, size, rows_before)
 
     def tick(self, stage: str, share: float) -> None:
-        """Report how much of a stage is done, at most 20 times a second; stop if told to."""
+        """Report the share done of a stage, at most 20 times a second; raise if cancelled."""
         check(self._cancelled)
         if self._part is not None and stage in ("Preparing", "Reading"):
             before, size, _ = self._part
@@ -58,7 +58,7 @@ class LoadProgress:
         self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))
 
     def relay(self, progress: Progress) -> None:
-        """Report what another process has done of this load."""
+        """Forward progress reported by another process."""
         check(self._cancelled)
         self._stage, self._fraction = progress.stage, max(self._fraction, progress.fraction)
         self.rows, self.bytes_done = progress.rows, progress.bytes_done
@@ -66,15 +66,15 @@ class LoadProgress:
             self._progress(progress)
 
     def cancelled(self) -> bool:
-        """Whether it is no longer wanted."""
+        """Return whether the load is cancelled."""
         return self._cancelled is not None and self._cancelled()
 
     def check(self) -> None:
-        """Stop if told to."""
+        """Raise `LoadCancelled` if the load is cancelled."""
         check(self._cancelled)
 
     def checking(self, share: float) -> None:
-        """Report how much of what is cached has been compared with its checksums."""
+        """Report the share of cached data whose checksums were verified."""
         check(self._cancelled)
         now = time.perf_counter()
         if self._progress is None or now - self._last < 0.05:
@@ -84,21 +84,21 @@ class LoadProgress:
         self._progress(Progress("Checking", 0, round(share * self._size), self._size, left, share))
 
     def note(self, bytes_done: int, rows: int) -> None:
-        """Remember how far into the file the pass over its lines is."""
+        """Record how many bytes and lines have been scanned."""
         check(self._cancelled)
         before, _, rows_before = self._part or (0, 0, 0)
         self.bytes_done, self.rows = before + bytes_done, rows_before + rows
 
     def stage(self, name: str) -> Callable[[float], None]:
-        """Return a reporter for one stage."""
+        """Return a progress callback for one stage."""
         return lambda share: self.tick(name, share)
 
     @property
     def doing(self) -> str:
-        """What is being done, as the subject of a sentence."""
+        """Current stage as the subject of a sentence."""
         return (self._stage or "Reading").lower()
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the start."""
         return time.perf_counter() - self._start

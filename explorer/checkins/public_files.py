@@ -1,4 +1,4 @@
-"""Download the public check-in files, in pieces if need be, and never half.
+"""Resumable, verified downloads of the public check-in files.
 
 A download goes to ``NAME.part`` beside the target and is moved into place when it is whole. What
 identifies the server's file (ETag or date, length) lies in ``NAME.part.json``, so that a later call
@@ -27,7 +27,7 @@ from explorer.checkins.errors import FetchCancelled, FetchError
 
 @dataclass
 class PartFile:
-    """The unfinished file, what is known of the server's file, and both on disk.
+    """An unfinished download with the server's file identity, both on disk.
 
     Attributes
     ----------
@@ -50,16 +50,16 @@ class PartFile:
 
     @property
     def notes(self) -> Path:
-        """Where what is known of the server's file stands."""
+        """Path of the file with the server's file identity."""
         return self.path.with_name(self.path.name + ".json")
 
     @property
     def size(self) -> int:
-        """Bytes that have come."""
+        """Bytes received."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def read_notes(self) -> None:
-        """Take up an earlier download of the same address; otherwise start from nothing."""
+        """Resume an earlier download of the same address, or start anew."""
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
             notes = json.loads(self.notes.read_text(encoding="utf-8"))
             tag, total = notes["tag"], notes["total"]
@@ -70,14 +70,14 @@ class PartFile:
             self.restart(None, None)
 
     def restart(self, tag: str | None, total: int | None) -> None:
-        """Start from nothing with what is known of the server's file."""
+        """Start anew with the given file identity."""
         self.tag, self.total = tag, total
         self.path.write_bytes(b"")
         notes = {"url": self.url, "tag": tag, "total": total}
         self.notes.write_text(json.dumps(notes), encoding="utf-8")
 
     def check_size(self, size: int) -> None:
-        """Refuse a file that is larger than was allowed; nothing of it stays."""
+        """Raise for a file larger than allowed, and remove it."""
         if size > self.most:
             self.remove()
             raise FetchError(
@@ -91,7 +91,7 @@ class PartFile:
         self.notes.unlink(missing_ok=True)
 
     def remove_if_empty(self) -> None:
-        """Leave nothing behind where nothing came."""
+        """Remove both files if nothing was received."""
         with contextlib.suppress(OSError):
             if not self.size:
                 self.remove()
@@ -100,16 +100,16 @@ class PartFile:
 _CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b"
 _ATTEMPTS = 4
-"""Connections without a single new byte before giving up."""
+"""Maximum number of consecutive connections without new bytes."""
 
 MAX_BYTES = 2_000_000_000
-"""Of a download, unless told otherwise. The larger public file has 110 MB."""
+"""Default maximum size of a download in bytes. The larger public file has 110 MB."""
 
 _SCHEMES = ("http", "https")
 _SPAN = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)", re.ASCII)
 
 Report = Callable[[int, int | None], None]
-"""Called with bytes present and bytes in all (None if the server doesn't say)."""
+"""Callback with bytes present and total bytes (None if unknown)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ SOURCES: dict[str, Source] = {
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that is here and whole.
+    """A complete file.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def fetch(
     pause: float = 1.0,
     max_bytes: int = MAX_BYTES,
 ) -> Fetched:
-    """Fetch a file, or verify the one that is here.
+    """Download a file, or verify an existing one.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def fetch_source(
     progress: Report | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Fetched:
-    """Fetch one of `SOURCES` into a folder.
+    """Download one of `SOURCES` into a folder.
 
     Raises as `fetch` does, and ValueError for a key that isn't one of them.
     """
@@ -280,16 +280,16 @@ def _hash(path: Path, cancelled: Callable[[], bool]) -> str:
 
 
 class _WrongPart(Exception):  # noqa: N818  (a signal, not an error)
-    """The server did not answer with the bytes that were asked for."""
+    """The server sent other bytes than requested."""
 
 
 class _WebOnly(urllib.request.HTTPRedirectHandler):
-    """Follows redirects on the web only; urllib's own would follow them to ftp."""
+    """Follows redirects to http and https only; urllib would also follow ftp."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, to: str
     ) -> Any:
-        """Return the request to go on with."""
+        """Return the redirected request, or raise."""
         _check_address(to, f"{req.full_url}: the server leads to {to}, which")
         return super().redirect_request(req, fp, code, msg, headers, to)
 
@@ -311,7 +311,7 @@ def _download(
     timeout: float,
     pause: float,
 ) -> int:
-    """Bring the whole file to `target`; returns the bytes that came over the network."""
+    """Download the whole file; return the bytes transferred."""
     url = part.url
     _check_address(url, url)
     part.read_notes()
@@ -374,7 +374,7 @@ def _download(
 
 
 def _continue(part: PartFile, timeout: float) -> Iterator[int]:
-    """Open one connection and append what comes; yields the size of each piece."""
+    """Open one connection and append the received bytes; yield the size of each piece."""
     request = urllib.request.Request(part.url, headers={"Accept-Encoding": "identity"})
     start = part.size
     if start and part.tag:
@@ -412,7 +412,7 @@ def _continue(part: PartFile, timeout: float) -> Iterator[int]:
 
 
 def _check_part(part: PartFile, start: int, tag: str | None, span: str) -> None:
-    """Make sure that a part of a file is the one asked for, and of the same file.
+    """Check that a response is the requested part of the same file.
 
     A server that sends a part without an ETag or date has been told which one is wanted.
     """
@@ -429,7 +429,7 @@ def _check_part(part: PartFile, start: int, tag: str | None, span: str) -> None:
 
 
 def _read(response: Any) -> bytes:
-    """Read a piece; what fails here is the network, while an OSError elsewhere is the disk."""
+    """Read a piece; converts network errors, so that OSError elsewhere means the disk."""
     try:
         piece: bytes = response.read(_CHUNK)
     except OSError as error:

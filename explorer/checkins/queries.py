@@ -1,4 +1,4 @@
-"""The SQL that questions about stored rows are made of."""
+"""SQL expressions for queries over stored rows."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,15 +9,15 @@ from explorer.geography.plane import Plane
 from explorer.user_rows import EARTH_STEP
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-"""What the seconds of rows are counted from."""
+"""Origin of the seconds of rows."""
 
 
 LONGITUDES = "min(lon), max(lon), min(lon) FILTER (WHERE lon >= 0), max(lon) FILTER (WHERE lon < 0)"
-"""SQL for what `longitudes_of` takes."""
+"""SQL of the argument of `longitudes_of`."""
 
 
 def ends_of(lon: FloatArray) -> list[float | None]:
-    """Return what `longitudes_of` takes of at least one longitude."""
+    """Return the argument of `longitudes_of` for a non-empty array."""
     east_half, west_half = lon[lon >= 0], lon[lon < 0]
     return [
         float(lon.min()),
@@ -28,7 +28,7 @@ def ends_of(lon: FloatArray) -> list[float | None]:
 
 
 def joined_ends(parts: Iterable[Sequence[float | None]]) -> list[float | None]:
-    """Return what `longitudes_of` takes of all the longitudes of several parts."""
+    """Combine the arguments of `longitudes_of` of several parts."""
     return [
         best((end for end in ends if end is not None), default=None)
         for best, ends in zip((min, max, min, max), zip(*parts, strict=True), strict=True)
@@ -36,7 +36,7 @@ def joined_ends(parts: Iterable[Sequence[float | None]]) -> list[float | None]:
 
 
 def longitudes_of(found: Sequence[float | None], plane: Plane | None = None) -> tuple[float, float]:
-    """Return the west and the east of longitudes; east is above 180 across the antimeridian.
+    """Return the western and eastern end of longitudes; east > 180 across the antimeridian.
 
     They cross it where they would else be more than 180° wide, and are not so across it.
 
@@ -56,7 +56,7 @@ def longitudes_of(found: Sequence[float | None], plane: Plane | None = None) -> 
 
 
 def _longitude(box: Box, plane: Plane | None) -> str:
-    """Return SQL for the longitude of a row as it grows from the west of a box."""
+    """Return SQL for a longitude increasing eastwards from the west of a box."""
     _, west, _, east = box
     if plane is not None or (west > -180 and east < 180):
         return "lon"
@@ -70,7 +70,7 @@ def _longitude(box: Box, plane: Plane | None) -> str:
 def rows_inside(
     box: Box, start: str | None, end: str | None, plane: Plane | None
 ) -> tuple[str, list[Any]]:
-    """Return the test of a row lying in a closed box and a half-open time range, and its values.
+    """Return an SQL condition for a closed box and half-open time range, and its values.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def rows_inside(
 
 
 def positions(plane: Plane | None) -> str:
-    """Return SQL for the columns of rows, positions as the nearest whole steps, and y upwards.
+    """Return SQL that rounds positions to whole steps and turns y upwards.
 
     Dividing whole numbers by a power of ten rounds once: 3 steps of 0.1 are the same 0.3 that
     somebody types for the edge of a region. Stored of a plane is the number of steps.
@@ -108,7 +108,7 @@ def positions(plane: Plane | None) -> str:
 
 
 def grid_cell(box: Box, columns: int, rows: int, plane: Plane | None) -> str:
-    """Return SQL for row·columns + column of a kept row inside the box."""
+    """Return SQL for the index row·columns + column of the cell of a row."""
     if columns < 1 or rows < 1:
         raise ValueError(f"columns, rows: {columns} × {rows} cells; give at least 1 × 1")
     south, west, north, east = (float(side) for side in box)
@@ -121,7 +121,7 @@ def grid_cell(box: Box, columns: int, rows: int, plane: Plane | None) -> str:
 
 
 def cell_sides(box: Box, partition: int, index: int) -> Box:
-    """Return the box of a cell, numbered as in `grid_cell`, of partition × partition."""
+    """Return the box of a cell of a partition × partition grid, numbered as in `grid_cell`."""
     south, west, north, east = box
     row, column = divmod(index, partition)
     height, width = (north - south) / partition, (east - west) / partition

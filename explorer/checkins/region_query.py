@@ -1,8 +1,8 @@
-"""A question about check-ins that is asked once: the rows of one region, straight from the files.
+"""Queries one region directly from the source files, without an import.
 
-Nothing is imported. Rows are filtered by the region as they are read, and only those inside are
-judged, compared with each other and counted, so that a file larger than memory takes about as long
-as one query over it. What lies outside is not looked at line by line: nothing is said of it.
+Rows are filtered by the region while they are read. Only those inside are validated, compared for
+duplicates and counted, so that a file larger than memory takes about as long as one scan. Rows
+outside are not validated and do not appear in the report.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from explorer.checkins.database import (
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.import_size import max_rows_in_memory
 from explorer.checkins.layout import Layout
-from explorer.checkins.loading import checked, refuse_questions
+from explorer.checkins.loading import check_plan, refuse_questions
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
 from explorer.checkins.metadata import describe
 from explorer.checkins.model import (
@@ -55,12 +55,12 @@ from explorer.checkins.readers.base import Plan
 from explorer.checkins.readers.parquet import (
     NUMBER,
     NearRows,
-    damaged,
+    damaged_file,
+    is_resource_error,
     near_rows,
-    not_its_fault,
 )
 from explorer.checkins.sampling import hash_ids, sample_key
-from explorer.checkins.sharding import LAYOUT, USERS, repeated, shard_folder
+from explorer.checkins.sharding import LAYOUT, USERS, find_repeated, shard_folder
 from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
 from explorer.checkins.store import PARQUET, ROWS, Tick, row_id
 from explorer.checkins.stored import open_entry
@@ -77,15 +77,15 @@ _STEPS = tuple(
 _SECOND = f"CAST(floor(epoch_us(time) / 1e6) - {int(EPOCH.timestamp())} AS INTEGER) AS t"
 
 _PROBED = 50_000
-"""Rows of the first file that tell whether people are seen at one place several times."""
+"""Rows of the first file that decide whether times must be read for duplicates."""
 
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, so that multiplying by it loses nothing: 2⁶⁴ over the golden ratio."""
+"""Odd, so that multiplication is invertible: 2⁶⁴ divided by the golden ratio."""
 
 
 @dataclass
 class RowsInside:
-    """Rows inside, in the order of the files.
+    """Rows inside the region, in the order of the files.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class RowsInside:
 
     @property
     def facts(self) -> tuple[Any, ...]:
-        """What rows are compared by.
+        """Columns by which duplicates are found.
 
         Without times it is users and places alone, with a hash of these that takes less time than
         the database's.
@@ -122,7 +122,7 @@ class RowsInside:
 
     @property
     def extremes(self) -> list[str] | None:
-        """The first and the last instant, if times were read."""
+        """First and last instant, if times were read."""
         t = self.columns.get("t")
         if t is None or not len(t):
             return None
@@ -130,7 +130,7 @@ class RowsInside:
         return [f"{end:%Y-%m-%dT%H:%M:%SZ}" for end in ends]
 
     def layout(self) -> Layout:
-        """Return them as they are counted, without those that repeat others."""
+        """Return the layout of the rows, without duplicates."""
         rows = slice(None) if not self.again.any() else ~self.again
         kept = {name: column[rows] for name, column in self.columns.items()}
         weight = kept.get("weight")
@@ -143,7 +143,7 @@ class RowsInside:
 
 
 class RegionReader:
-    """Rows inside, read file by file."""
+    """Reads the rows inside a region file by file."""
 
     def __init__(
         self,
@@ -168,14 +168,14 @@ class RegionReader:
     def _near_rows(self, plan: Plan, box: Box) -> NearRows | None:
         if plan.dialect.reader != "parquet":
             return None
-        with _readable(plan), reachable(self._con, plan.path) as path:
+        with _parquet_errors(plan), reachable(self._con, plan.path) as path:
             return near_rows(self._con, plan.at(path), box)
 
     def probe(self) -> bool:
-        """Tell whether people are seen at one place several times: then times will be needed."""
+        """Return whether some user occurs twice at one place, so that times will be needed."""
         plan = self._plans[0]
-        with _readable(plan), reachable(self._con, plan.path) as path:
-            query = self._query(self._judged([path], 0, timed=False), plan, timed=False)
+        with _parquet_errors(plan), reachable(self._con, plan.path) as path:
+            query = self._query(self._typed_source([path], 0, timed=False), plan, timed=False)
             (found,) = self._con.execute(
                 f"SELECT count(*) > count(DISTINCT hash(user_id, y, x)) FROM ({query} "
                 f"LIMIT {_PROBED})"
@@ -183,7 +183,7 @@ class RegionReader:
         return bool(found)
 
     def rows(self, timed: bool) -> RowsInside:
-        """Return the rows inside of all files.
+        """Return the rows inside the region, of all files.
 
         Raises
         ------
@@ -219,7 +219,7 @@ class RegionReader:
         return RowsInside(columns, user, names, np.zeros(len(user), bool))
 
     def _alike(self) -> list[list[int]]:
-        """Return which files, that follow each other, are read as one."""
+        """Return groups of consecutive files that can be read by one query."""
 
         def how(number: int) -> Any:
             near = self._near[number]
@@ -232,7 +232,7 @@ class RegionReader:
         return [list(found) for _, found in groupby(range(len(self._plans)), how)]
 
     def store_names(self, names: list[str], target: Path) -> None:
-        """Write the users' ids in their order: for samples under other seeds."""
+        """Write the users' ids in their order, for samples under other seeds."""
         con = self._con
         if self._integers:
             con.register("found", {"number": np.array(names, np.int64)})
@@ -246,7 +246,7 @@ class RegionReader:
         )
 
     def _piece(self, numbers: list[int], timed: bool) -> Columns:
-        """Return the columns of the rows inside of some files that are read as one."""
+        """Return the columns of the rows inside of one group of files."""
         con, reading, plan = self._con, self._work.stage("Reading"), self._plans[numbers[0]]
         place = self._folder / f"part-{numbers[0]:06}"
         with ExitStack() as stack:
@@ -257,14 +257,14 @@ class RegionReader:
                     limit_memory(con, self._memory, spill_bytes(self._folder))
                 query = self._query(parquet_table(place / ROWS), plan, timed)
             else:
-                stack.enter_context(_readable(plan))
+                stack.enter_context(_parquet_errors(plan))
                 paths = [self._plans[number].path for number in numbers]
                 paths = [stack.enter_context(reachable(con, path)) for path in paths]
-                query = self._query(self._judged(paths, numbers[0], timed), plan, timed)
+                query = self._query(self._typed_source(paths, numbers[0], timed), plan, timed)
             return self._fetched(query, reading)
 
     def _fetched(self, query: str, tick: Tick) -> Columns:
-        """Return the columns of a query, users by number."""
+        """Return the columns of a query, with users as numbers."""
         con = self._con
         if not self._integers:
             run(con, f"CREATE OR REPLACE TEMP TABLE piece AS {query}", tick)
@@ -280,8 +280,8 @@ class RegionReader:
         found = run(con, query, tick, fetch=lambda result: result.fetchnumpy())
         return {name: np.asarray(column) for name, column in found.items()}
 
-    def _judged(self, paths: list[Path], number: int, timed: bool) -> str:
-        """Return the judged rows about the box of some files that are read as one."""
+    def _typed_source(self, paths: list[Path], number: int, timed: bool) -> str:
+        """Return the typed rows near the box of one group of files."""
         near, plan = self._near[number], self._plans[number]
         assert near is not None
         mapping, typed = plan.mapping, dict(near.typed)
@@ -300,14 +300,14 @@ class RegionReader:
         return f"({rows})"
 
     def _query(self, rows: str, plan: Plan, timed: bool) -> str:
-        """Return the query of the good rows inside, in the order of the files."""
+        """Return the query of the valid rows inside, in the order of the files."""
         columns = ["user_id", *_STEPS]
         columns += ["same", _SECOND] * timed + ["weight"] * (plan.mapping.weight is not None)
         return f"SELECT {', '.join(columns)} FROM {rows} WHERE code = 0 AND {self._inside}"
 
 
 def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the different ids, ascending, and the place of each row's among them.
+    """Return the distinct ids, ascending, and the index of each row's id among them.
 
     The array is overwritten.
     """
@@ -325,7 +325,7 @@ def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]
 
 
 def sql_inside(edges: GridBox, start: str | None, end: str | None) -> str:
-    """Return SQL of the test of a row lying in a box and a time range, as they are counted."""
+    """Return an SQL condition for a box and a time range in whole steps and seconds."""
     per_degree = f"{EARTH_STEP.denominator}e0"
     spans = (f"round(lon * {per_degree}) BETWEEN {a} AND {b}" for a, b in edges.spans)
     tests = [
@@ -340,20 +340,20 @@ def sql_inside(edges: GridBox, start: str | None, end: str | None) -> str:
 
 
 @contextmanager
-def _readable(plan: Plan) -> Iterator[None]:
-    """Say in words what the database can't read of a Parquet file."""
+def _parquet_errors(plan: Plan) -> Iterator[None]:
+    """Convert database errors on a Parquet file to `CheckinError`."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as fault:
-        if plan.dialect.reader != "parquet" or not_its_fault(fault):
+        if plan.dialect.reader != "parquet" or is_resource_error(fault):
             raise
-        raise damaged(plan.name, fault) from fault
+        raise damaged_file(plan.name, fault) from fault
 
 
 _INTERPRETER = 300_000_000
-"""Bytes of a worker that has imported all that it needs, beside the database and its arrays."""
+"""Bytes of a worker with all imports, besides the database and its arrays."""
 
 ONCE = (
     "Asked once: only rows in the region were read and checked for duplicates. The others were not "
@@ -376,7 +376,7 @@ def query_region(
     cancelled: IsCancelled | None = None,
     memory: int | None = None,
 ) -> CheckinData:
-    """Open the check-ins of one region and time range, without reading the others.
+    """Open the check-ins of one region and time range only.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def query_region(
         fingerprint=fingerprint,
         text_ids=True,
     )
-    plan = checked(plan, preview)
+    plan = check_plan(plan, preview)
     if plan.mapping.planar:
         raise CheckinError(f"{files.name}: what lies in a plane can't be asked for once; open it.")
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
@@ -449,7 +449,7 @@ def query_region(
 
 @dataclass(frozen=True)
 class _RegionRequest:
-    """What is read, and how: the region and time range, and whether times are needed."""
+    """Source, reading plan, region and time range of a query."""
 
     files: DataFiles
     preview: Preview
@@ -462,7 +462,7 @@ class _RegionRequest:
 def _fill_in_worker(
     asked: _RegionRequest, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
 ) -> None:
-    """Fill an entry in a worker."""
+    """Fill a cache entry in a worker."""
     work = LoadProgress(asked.preview.size, report, cancelled, needs_copy=False)
     entry = cache.Entry(folder, lasting=True)
     try:
@@ -484,7 +484,7 @@ class _RegionQuery:
         self._inside = sql_inside(GridBox.of(asked.box, turn=TURN), *asked.times)
 
     def fill(self, entry: cache.Entry, memory: int) -> None:
-        """Read the rows, and store them as one shard."""
+        """Read the rows and store them as one shard."""
         import duckdb
 
         asked, work, folder = self._request, self._work, entry.folder
@@ -541,21 +541,21 @@ class _RegionQuery:
         entry.seal(facts, work.stage("Storing"))
 
     def _read(self, reading: RegionReader) -> RowsInside:
-        """Return the rows inside; times are read only if they matter."""
+        """Return the rows inside the region, of all files."""
         if not self._request.plan.mapping.may_repeat:
             return reading.rows(timed=self._has_times and self._timed)
         if not self._timed and reading.good_times and not reading.probe():
             rows = reading.rows(timed=False)
-            rows.again = repeated(*rows.facts)
+            rows.again = find_repeated(*rows.facts)
             if not rows.again.any():  # nobody was twice at one place, still less at the same time
                 return rows
         rows = reading.rows(timed=True)
-        rows.again = repeated(*rows.facts)
+        rows.again = find_repeated(*rows.facts)
         return rows
 
 
 def _digest(plan: Plan, work: LoadProgress) -> str:
-    """Return a file's sha256; empty if it is not wanted."""
+    """Return a file's sha256; empty if it is not requested."""
     if not plan.fingerprint:
         return ""
     digest = hashlib.sha256()

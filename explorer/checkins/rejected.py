@@ -1,4 +1,4 @@
-"""Everything that was rejected, written out: line number, reason and the line itself."""
+"""Exports rejected lines as CSV: line number, reason and text."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ _COLUMNS = ("line", "reason", "what is wrong", "text")
 
 @contextlib.contextmanager
 def text_file_replacing(path: Path) -> Iterator[IO[str]]:
-    """Write a text file beside its place and move it there once it is whole."""
+    """Yield a text file that atomically replaces `path` at the end of the block."""
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(replacing(path))
@@ -49,7 +49,7 @@ def export(
     target: Path,
     cancelled: Callable[[], bool] | None,
 ) -> int:
-    """Write all lines rejected as CSV, reading the files again; returns how many there were.
+    """Write all rejected lines as CSV by reading the files again; return their number.
 
     Of several files, lines are numbered in each, and its name comes first.
     """
@@ -80,7 +80,7 @@ def row_texts(
     batches: Iterator[list[int]],
     cancelled: Callable[[], bool] | None,
 ) -> Iterator[str]:
-    """Yield the text of each line asked for, as `Reader.row_texts`, in a worker where needed."""
+    """Yield the text of requested lines (`Reader.row_texts`), in a worker where needed."""
     if not needs_worker(dialect):
         with reachable(con, path) as source:
             yield from get_reader(dialect.reader).row_texts(
@@ -100,7 +100,7 @@ def _texts_in_worker(
     cancelled: Callable[[], bool],
     report: Callable[[list[str]], object],
 ) -> None:
-    """Report the texts of lines, some at a time, in a worker."""
+    """Report the texts of lines in batches, in a worker."""
     with closing(connect()) as con, reachable(con, path) as source:
         texts = get_reader(dialect.reader).row_texts(con, source, dialect, iter(batches), cancelled)
         while some := list(itertools.islice(texts, _TOGETHER)):
@@ -110,7 +110,7 @@ def _texts_in_worker(
 def _batches(
     con: Any, folder: Path, start: int, end: int, before: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield line numbers behind the first so many, and codes, ascending, some at a time."""
+    """Yield batches of line numbers relative to `before`, and codes, ascending."""
     file = parquet_table(folder / REJECTED, numbered=True)
     for at in range(start, end, _BATCH):
         found = con.execute(

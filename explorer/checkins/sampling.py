@@ -1,7 +1,7 @@
-"""Samples of users that one user's coming or going hardly changes: by a keyed hash of the id.
+"""Stable samples of users by a keyed hash of their ids.
 
-A seeded draw from the sorted ids is not stable: taking one user away renumbers all that follow, and
-of 200 from 2,069 users half were exchanged. With a hash every user has a place of their own.
+A seeded draw from the sorted ids would not be stable: removing one user renumbers all that follow
+(of 200 sampled from 2,069 users, half were exchanged). With a hash, users are independent.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ HashArray = np.ndarray[Any, np.dtype[np.uint64]]
 
 _PREFIX = b"privacy-explorer sample "
 _PIECE = 1000
-"""Ids hashed between two chances for other threads: a millisecond in which the window waits."""
+"""Ids hashed between two yields to other threads: about a millisecond."""
 
 
 def sample_key(seed: int) -> bytes:
@@ -25,7 +25,7 @@ def sample_key(seed: int) -> bytes:
 
 
 def hash_ids(ids: Iterable[str], key: bytes) -> HashArray:
-    """Return the 128-bit keyed BLAKE2b of every id's UTF-8.
+    """Return the 128-bit keyed BLAKE2b hash of the UTF-8 of every id.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def hash_ids(ids: Iterable[str], key: bytes) -> HashArray:
 
 
 def fetched_hashes(names: Any, seed: int, check: Callable[[], None]) -> HashArray:
-    """Return the hashes of a query's first column under a seed.
+    """Return the hashes of a query's first column for a seed.
 
     100,000 ids take 0.1 s of plain Python; in small pieces no other thread waits more than a few
     milliseconds for its turn (6 ms where it was measured).
@@ -70,7 +70,7 @@ def fetched_hashes(names: Any, seed: int, check: Callable[[], None]) -> HashArra
 
 
 def smallest(hashes: HashArray, number: int) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the places of the so many smallest hashes, ascending; all if there are fewer.
+    """Return the indices of the `number` smallest hashes, ascending; all if there are fewer.
 
     Of equal hashes (a chance of 2⁻¹²⁸ a pair) the first goes first: give them in the order of
     their ids.
@@ -85,7 +85,7 @@ def smallest(hashes: HashArray, number: int) -> np.ndarray[Any, np.dtype[np.intp
 
 
 def below(hashes: HashArray, share: Fraction) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the places of the hashes below ⌊share · 2¹²⁸⌋, ascending.
+    """Return the indices of the hashes below ⌊share · 2¹²⁸⌋, ascending.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def below(hashes: HashArray, share: Fraction) -> np.ndarray[Any, np.dtype[np.int
 
 
 def under(hashes: HashArray, limit: int) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the places of the hashes below a limit of at most 2¹²⁸, ascending."""
+    """Return the indices of the hashes below a limit of at most 2¹²⁸, ascending."""
     if limit == 2**128:
         return np.arange(len(hashes))
     upper, lower = np.uint64(limit >> 64), np.uint64(limit & (2**64 - 1))
@@ -105,7 +105,7 @@ def under(hashes: HashArray, limit: int) -> np.ndarray[Any, np.dtype[np.intp]]:
 
 
 def limit_of(hashes: HashArray, number: int) -> int:
-    """Return what the so many smallest hashes, and no others, lie below."""
+    """Return the upper limit below which exactly the `number` smallest hashes lie."""
     if number >= len(hashes):
         return 2**128
     chosen = hashes[smallest(hashes, number)]
@@ -114,7 +114,7 @@ def limit_of(hashes: HashArray, number: int) -> int:
 
 
 def threshold(share: Fraction) -> int:
-    """Return ⌊share · 2¹²⁸⌋, what the hashes of a share of all users lie below.
+    """Return ⌊share · 2¹²⁸⌋, the limit of hashes for a share of all users.
 
     Raises
     ------

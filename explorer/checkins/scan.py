@@ -1,4 +1,4 @@
-"""What reading a file finds beside its rows: blank, malformed and continued lines, and damage."""
+"""Line accounting of a pass over a file: blank, malformed and continued lines, damage."""
 
 from array import array
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ LineArray = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class LineRanges:
-    """Line numbers, added in ascending order; 16 bytes for every unbroken range of them."""
+    """Ascending line numbers stored as ranges; 16 bytes per contiguous range."""
 
     def __init__(self) -> None:
         self._starts = array("q")
@@ -23,7 +23,7 @@ class LineRanges:
         return self._total
 
     def add(self, start: int, length: int = 1) -> None:
-        """Add the lines from one on."""
+        """Add lines starting at a number."""
         self._total += length
         if self._starts and self._starts[-1] + self._lengths[-1] == start:
             self._lengths[-1] += length
@@ -44,19 +44,19 @@ class LineRanges:
         self._total += int(lengths[1:].sum())
 
     def follow(self, others: "LineRanges", shift: int) -> None:
-        """Add the lines of others, so much further on: all greater than these."""
+        """Append shifted lines of another set; all must be larger than these."""
         starts, lengths = others.arrays()
         self._starts.frombytes((starts + shift).tobytes())
         self._lengths.frombytes(lengths.tobytes())
         self._total += len(others)
 
     def arrays(self) -> tuple[LineArray, LineArray]:
-        """Return where the ranges start, and how many lines each has."""
+        """Return starts and lengths of the ranges."""
         return np.array(self._starts, np.int64), np.array(self._lengths, np.int64)
 
 
 def merge_ranges(*parts: LineRanges) -> tuple[LineArray, LineArray]:
-    """Return the ranges of several sets without a line in common, ascending."""
+    """Return the ascending ranges of several disjoint sets."""
     pairs = [part.arrays() for part in parts]
     starts = np.concatenate([start for start, _ in pairs])
     lengths = np.concatenate([length for _, length in pairs])
@@ -65,7 +65,7 @@ def merge_ranges(*parts: LineRanges) -> tuple[LineArray, LineArray]:
 
 
 def shifts(starts: LineArray, lengths: LineArray) -> tuple[LineArray, LineArray]:
-    """Return from which row on how many lines lie before a row that are no rows.
+    """Return for which rows how many non-row lines lie before.
 
     Rows are numbered from 1, and the line of a row is its number plus the shift of the last step
     that is not above it.
@@ -87,7 +87,7 @@ def shifts(starts: LineArray, lengths: LineArray) -> tuple[LineArray, LineArray]
 
 
 def lines_up_to(starts: LineArray, lengths: LineArray, line: int) -> int:
-    """Return how many lines of the ranges have a number up to this one."""
+    """Return how many lines of the ranges are ≤ a line number."""
     place = int(np.searchsorted(starts, line, side="right"))
     if not place:
         return 0
@@ -96,15 +96,15 @@ def lines_up_to(starts: LineArray, lengths: LineArray, line: int) -> int:
 
 
 EXAMPLES = 20
-"""Lines of each reason that a report shows."""
+"""Maximum number of examples per reason in a report."""
 
 EXAMPLE_LENGTH = 500
-"""Characters of a line that a report shows."""
+"""Maximum length of an example in characters."""
 
 
 @dataclass
 class Damage:
-    """What is wrong with an archive.
+    """Damage found in an archive.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Damage:
 
 
 class MalformedLines:
-    """Lines that must not reach the reader, each with its reason: 9 bytes a line."""
+    """Lines withheld from the reader, each with its reason; 9 bytes per line."""
 
     def __init__(self) -> None:
         self.ranges = LineRanges()
@@ -130,26 +130,26 @@ class MalformedLines:
         return len(self._lines)
 
     def add(self, line: int, reason: Reason) -> None:
-        """Add a line after all others."""
+        """Append a line, larger than all others."""
         self.ranges.add(line)
         self._lines.append(line)
         self._codes.append(reason.code)
 
     def follow(self, others: "MalformedLines", shift: int) -> None:
-        """Add the lines of another file, so much further on."""
+        """Append the shifted lines of another file."""
         self.ranges.follow(others.ranges, shift)
         lines, codes = others.arrays()
         self._lines.frombytes((lines + shift).tobytes())
         self._codes.frombytes(codes.tobytes())
 
     def arrays(self) -> tuple[LineArray, np.ndarray[Any, np.dtype[np.uint8]]]:
-        """Return numbers and codes."""
+        """Return line numbers and reason codes."""
         return np.array(self._lines, np.int64), np.array(self._codes, np.uint8)
 
 
 @dataclass
 class Scan:
-    """What a pass over the lines found.
+    """Result of a pass over the lines of a file.
 
     Attributes
     ----------
@@ -190,11 +190,11 @@ class Scan:
     damage: Damage = field(default_factory=Damage)
 
     def skipped(self) -> tuple[LineArray, LineArray]:
-        """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
+        """Return ascending ranges (start, length) of all lines that the reader does not see."""
         return merge_ranges(self.blank, self.malformed.ranges, self.joined, self.names, self.before)
 
     def follow(self, part: "Scan") -> None:
-        """Add what was found in a file whose lines come after all others."""
+        """Append the result of a file whose lines follow."""
         shift = self.lines
         self.blank.follow(part.blank, shift)
         self.joined.follow(part.joined, shift)
@@ -204,5 +204,5 @@ class Scan:
         self.lines += part.lines
 
     def not_copied(self) -> tuple[LineArray, LineArray]:
-        """Return ranges (start, length) of the lines below the names that a copy lacks."""
+        """Return ranges (start, length) of the lines below the header missing in a copy."""
         return merge_ranges(self.malformed.ranges, self.joined, self.dropped)

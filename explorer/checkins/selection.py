@@ -1,4 +1,4 @@
-"""Check-ins of a region, a time range and some users, taken from the layout when they are asked."""
+"""Check-ins of a region, a time range and sampled users, selected lazily from layouts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from explorer.user_rows import BoxFilter, Whole
 Beside = TypeVar("Beside")
 
 _PIECE = 200_000
-"""Rows of the layout looked at together: some 10 ms with what is done with them."""
+"""Rows per piece: about 10 ms including their processing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """Where the check-ins of a `SelectedRows` are.
+    """Which rows of a layout are selected.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RowSelection:
         hashes: HashArray,
         choose: Callable[[HashArray], np.ndarray[Any, np.dtype[np.intp]]],
     ) -> RowSelection:
-        """Return users inside, chosen by other hashes than the layout is ordered by.
+        """Return a selection of users inside, sampled by other hashes than the layout's.
 
         Parameters
         ----------
@@ -69,11 +69,11 @@ class RowSelection:
         chosen = choose(hashes[layout.users[there]])
         used = np.zeros(len(each), bool)
         used[there[chosen]] = True
-        sampled = layout.taken(found[np.repeat(used, each)], np.where(used, each, 0))
+        sampled = layout.subset(found[np.repeat(used, each)], np.where(used, each, 0))
         return cls(sampled, where, present=len(there))
 
     def found(self) -> tuple[Whole, Whole, int]:
-        """Return the rows, user by user, how many each user has, and how many users are inside."""
+        """Return row indices by user, rows per user, and the number of users inside."""
         rows = self.layout.rows
         found, each = rows.inside(rows.mask(self.where))
         used = np.flatnonzero(each)
@@ -85,7 +85,7 @@ class RowSelection:
         return found, each, present
 
     def pieces(self, size: int) -> Iterator[tuple[Whole, Whole]]:
-        """Yield what `found` returns, some users at a time with at most so many rows in all.
+        """Yield row indices and rows per user in pieces of at most `size` rows.
 
         It ends when all that are taken were there.
         """
@@ -105,7 +105,7 @@ class RowSelection:
 
 
 class SelectedRows:
-    """Check-ins inside a region and a time range, of all or of some sampled users.
+    """Check-ins inside a region and time range, of all or of sampled users.
 
     The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
     the last cell of any grid laid over the region. Rows are looked for when they are first asked
@@ -134,7 +134,7 @@ class SelectedRows:
         self,
         find: Callable[[], RowSelection],
         users_in_file: int,
-        kept: RowCache,
+        cache: RowCache,
         find_preview: Callable[[float], RowSelection | None] | None = None,
         cache_surroundings: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
@@ -142,26 +142,26 @@ class SelectedRows:
         self._surround = cache_surroundings
         self._find_preview = find_preview
         self._find = find
-        self._kept = kept
+        self._cache = cache
         self._numbers: tuple[int, int, int] | None = None
 
     @property
     def selection(self) -> RowSelection:
-        """Where the check-ins are."""
-        return self._kept.selection(self, self._find)
+        """Which rows of a layout are selected."""
+        return self._cache.selection(self, self._find)
 
     def preview_selection(self) -> RowSelection | None:
-        """Return where those of the first users are; None if all are counted soon, or were."""
+        """Return the selection of the first users; None if counting all is fast or done."""
         if self._find_preview is None or self.counted:
             return None
-        return self._find_preview(self._kept.seconds_a_row)
+        return self._find_preview(self._cache.seconds_a_row)
 
     def preview_took(self, rows: int, seconds: float) -> None:
-        """Remember how fast the rows of the first users were counted."""
-        self._kept.took_at_most(rows, seconds)
+        """Record how fast the rows of the first users were counted."""
+        self._cache.took_at_most(rows, seconds)
 
     def cache_surroundings(self, check: Callable[[], None]) -> None:
-        """Take out the rows around these, before other regions are asked for; to be done at rest.
+        """Cache the rows around the region, to speed up nearby regions; call when idle.
 
         `check` is called every few milliseconds and may raise to stop.
         """
@@ -170,7 +170,7 @@ class SelectedRows:
 
     @property
     def counted(self) -> bool:
-        """Whether they were counted."""
+        """Whether the rows have been counted."""
         return self._numbers is not None
 
     @property
@@ -213,7 +213,7 @@ class SelectedRows:
 
     @property
     def step(self) -> Fraction:
-        """What coordinates are whole multiples of."""
+        """Unit of which coordinates are whole multiples."""
         return self.selection.layout.step
 
     @property
@@ -232,14 +232,14 @@ class SelectedRows:
         return self._counted[2]
 
     def cached(self, make: Callable[[], Beside]) -> Beside:
-        """Return what is kept for all sets of the file, made when it is first asked for."""
-        found: Beside = self._kept.beside.setdefault(make, make())
+        """Return an object cached for all selections of the file, built on first use."""
+        found: Beside = self._cache.beside.setdefault(make, make())
         return found
 
     def record_counts(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
-        """Remember what was counted in `part`, so that nobody counts it again, and how fast."""
+        """Record the counts of the selection, and the time they took."""
         if seconds:
-            self._kept.seconds_a_row = seconds / max(len(self.selection.layout.y), 1)
+            self._cache.seconds_a_row = seconds / max(len(self.selection.layout.y), 1)
         known = self.selection.present
         self._numbers = (present if known is None else known, used, rows)
 
@@ -253,7 +253,7 @@ class SelectedRows:
 
     @property
     def _columns(self) -> _Columns:
-        return self._kept.columns(self, self._read)
+        return self._cache.columns(self, self._read)
 
     def _read(self) -> _Columns:
         layout = self.selection.layout
@@ -279,7 +279,7 @@ class _Columns:
 
 
 class RowCache:
-    """What the last set of points has looked for: whoever asks once asks again.
+    """Cache shared by the selections of one file.
 
     Attributes
     ----------
@@ -296,35 +296,35 @@ class RowCache:
         self.columns: Callable[[SelectedRows, Callable[[], _Columns]], _Columns] = _Last()
 
     def took_at_most(self, rows: int, seconds: float) -> None:
-        """Take over how long a row took, if it was less: a few rows may have had to wait."""
+        """Record the time per row if it is shorter: few rows may include waiting time."""
         if rows and self.seconds_a_row:
             self.seconds_a_row = min(self.seconds_a_row, seconds / rows)
 
 
 class _Last:
-    """One value, kept for whom it was made."""
+    """A cache of one value with its owner."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Any, Any] = (None, None)
+        self._cache: tuple[Any, Any] = (None, None)
 
     def __call__(self, owner: Any, make: Callable[[], Any]) -> Any:
-        """Return the value of an owner, made now unless it is the last one's."""
-        kept = self._kept
-        if kept[0] is not owner:
-            self._kept = kept = (owner, make())
-        return kept[1]
+        """Return the owner's value, computed if the cached one is another owner's."""
+        cache = self._cache
+        if cache[0] is not owner:
+            self._cache = cache = (owner, make())
+        return cache[1]
 
 
 MAX_ROWS = 20_000_000
-"""Check-ins that are handed out as arrays: some 500 MB."""
+"""Maximum number of check-ins returned as arrays: about 500 MB."""
 
 SECONDS_A_ROW = 5e-9
-"""Of a pass, before there was one: as of a region of all rows, already in memory."""
+"""Default time per row of a pass, as of rows in memory."""
 
 
 @dataclass(frozen=True)
 class ShardedRows:
-    """The check-ins of several shards; what a `SelectedRows` says, of all of them.
+    """Check-ins of several shards, with the interface of `SelectedRows`.
 
     Numbers are sums of the shards'. Rows are handed out, shard after shard, only where they fit
     into memory; whoever counts asks the parts one after the other.
@@ -354,33 +354,33 @@ class ShardedRows:
     users_in_file: int
     parts: tuple[SelectedRows, ...]
     everybody: bool
-    kept: RowCache
+    cache: RowCache
     region_only: bool = False
     places: tuple[Path, ...] = ()
 
     @property
     def seconds(self) -> float:
-        """About how long counting them takes in one process."""
-        each = self.kept.seconds_a_row or SECONDS_A_ROW
+        """Estimated seconds for counting in one process."""
+        each = self.cache.seconds_a_row or SECONDS_A_ROW
         return each * sum(len(part.selection.layout.y) for part in self.parts)
 
     def preview_selection(self) -> RowSelection | None:
-        """Return where those of the first users are; None if all are counted soon, or were.
+        """Return the selection of the first users; None if counting all is fast or done.
 
         They are of the first shard, which is a uniform sample of the users.
         """
         if not self.everybody or self.parts[-1].counted:
             return None
         layouts = [part.selection.layout for part in self.parts]
-        seconds = self.kept.seconds_a_row or SECONDS_A_ROW
+        seconds = self.cache.seconds_a_row or SECONDS_A_ROW
         rows = quick_rows(sum(len(layout.y) for layout in layouts), seconds)
         if rows is None:
             return None
         return RowSelection(layouts[0].first(rows), self.parts[0].selection.where)
 
     def preview_took(self, rows: int, seconds: float) -> None:
-        """Remember how fast the rows of the first users were counted."""
-        self.kept.took_at_most(rows, seconds)
+        """Record how fast the rows of the first users were counted."""
+        self.cache.took_at_most(rows, seconds)
 
     @property
     def users_in_region(self) -> int:

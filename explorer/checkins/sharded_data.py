@@ -25,7 +25,7 @@ from explorer.user_rows import BoxFilter
 
 
 class ShardedData(CheckinData):
-    """Check-ins that lie in shards. Methods may be called from any thread.
+    """Check-ins stored in shards. Methods may be called from any thread.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class ShardedData(CheckinData):
     """
 
     def __init__(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
-        self._recall(entry, files, known_synthetic)
+        self._load_metadata(entry, files, known_synthetic)
         self.larger_than_memory = True
         facts = self._settings["shards"]
         allow_files(len(ARRAYS) << facts["bits"])
@@ -49,7 +49,7 @@ class ShardedData(CheckinData):
         self.first_time, self.last_time = facts["times"] or (None, None)
         self._spill = entry.file("spill")
         self._con = connect()
-        self._asking = SharedConnection(self._con, self.basename)
+        self._connection = SharedConnection(self._con, self.basename)
         self._seeded: tuple[int, list[HashArray]] | None = None
         self._only: BoxFilter | None = None
         if "once" in self._settings:
@@ -74,7 +74,7 @@ class ShardedData(CheckinData):
 
         As `CheckinData.points`, shard by shard.
         """
-        self._asking.check_open()
+        self._connection.check_open()
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
@@ -82,9 +82,9 @@ class ShardedData(CheckinData):
         limit = None if share is None else threshold(share)
         self._image_index(image)
         where = self._where(box, start, end)
-        # All that has to be looked for is looked for now: `check` is of who asks first.
+        # Sampling is resolved eagerly: `check` belongs to this call and must not be retained.
         if data_seed and (users, share) != (None, None):
-            hashes = self._hashed_shards(data_seed, check)
+            hashes = self._shard_hashes(data_seed, check)
             if limit is None:
                 limit = self._limit(where, users or 0, hashes, check)
             choose = partial(under, limit=limit)
@@ -108,13 +108,13 @@ class ShardedData(CheckinData):
             self.users,
             tuple(found),
             everybody,
-            self._kept,
+            self._row_cache,
             self.region_only,
             self._places if everybody and not self.region_only else (),
         )
 
     def _where(self, box: Box, start: str | None, end: str | None) -> BoxFilter:
-        """Return what is asked for, unless it is not what was read when it was asked once."""
+        """Return the filter; raise if a region query did not read those rows."""
         edges, only = self.shards[0].edges(box, self._turn), self._only
         where = BoxFilter(edges, *self._seconds(start, end))
         if only is not None and not (
@@ -127,12 +127,12 @@ class ShardedData(CheckinData):
         return where
 
     def _piece(self, find: Callable[[], RowSelection]) -> SelectedRows:
-        return SelectedRows(find, self.users, self._kept)
+        return SelectedRows(find, self.users, self._row_cache)
 
     def _limit(
         self, where: BoxFilter, users: int, hashes: list[HashArray], check: Callable[[], None]
     ) -> int:
-        """Return what the hashes of so many users inside lie below."""
+        """Return the upper limit of the hashes of so many users inside."""
         inside = [np.empty((0, 2), np.uint64)]
         for shard, ranks in zip(self.shards, hashes, strict=True):
             check()
@@ -141,7 +141,7 @@ class ShardedData(CheckinData):
         return limit_of(np.concatenate(inside), users)
 
     def layout(self) -> Layout:
-        """Refuse: all rows together do not fit into memory; ask the `shards`."""
+        """Raise ValueError: all rows together may exceed memory; use `shards`."""
         raise ValueError(f"{self.basename} lies in shards; ask each of them")
 
     def density(
@@ -153,7 +153,7 @@ class ShardedData(CheckinData):
         end: str | None = None,
         image: str | None = None,
     ) -> IndexArray:
-        """Return how many check-ins fall into each cell (see `CheckinData.density`)."""
+        """Return the number of check-ins per cell (see `CheckinData.density`)."""
         grid = np.zeros(rows * columns, np.uint32)
         for cells, _ in self._cells(box, columns, rows, start, end, image):
             grid += np.bincount(cells, minlength=rows * columns).astype(np.uint32)
@@ -208,7 +208,7 @@ class ShardedData(CheckinData):
         numbers = range(len(self.shards))
         return [shard_folder(self._entry.folder, number) / USERS for number in numbers]
 
-    def _hashed_shards(self, seed: int, check: Callable[[], None]) -> list[HashArray]:
+    def _shard_hashes(self, seed: int, check: Callable[[], None]) -> list[HashArray]:
         """Return every shard's hashes under a seed, in the order of `Layout.users`.
 
         They are kept for the last seed: 16 bytes a user.
@@ -218,7 +218,7 @@ class ShardedData(CheckinData):
         if known is None or known[0] != seed:
             found = []
             for file in self._user_files():
-                with self._asking.cursor() as cursor:
+                with self._connection.cursor() as cursor:
                     names = cursor.execute(f"SELECT name FROM {parquet_table(file)}")
                     found.append(fetched_hashes(names, seed, check))
             known = (seed, found)

@@ -1,6 +1,6 @@
-"""The second step of an import: a shard's rows of all parts become a layout.
+"""Import of data larger than memory: splits files into shards and sorts each shard.
 
-Safe to repeat: what is written appears, whole, by one renaming.
+Each step is idempotent: its output appears atomically, by renaming a folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
 from explorer.checkins.readers.base import Plan
 from explorer.checkins.sampling import HashArray, hash_ids, sample_key
 from explorer.checkins.scan import shifts
-from explorer.checkins.store import PARQUET, ROWS, count, spellings
+from explorer.checkins.store import PARQUET, ROWS, count, count_spellings
 from explorer.checkins.workers import needs_worker, run_in_worker
 from explorer.user_rows import EARTH_STEP, steps
 
@@ -38,7 +38,7 @@ COLUMNS: dict[str, str] = {
     "same": "u8",
     "row": "u4",
 }
-"""Files of a part, by name and type: rows sorted by shard within every piece of the part."""
+"""Files of a split file, by name and type: rows sorted by shard within each piece."""
 
 _PIECE = 1_000_000
 """Rows sorted at a time."""
@@ -46,11 +46,11 @@ _IDS = 100_000
 """Ids hashed at a time."""
 _MAX_ROWS = 2**32
 _INTERPRETER = 300_000_000
-"""Bytes of a worker that has imported all that it needs, beside the database and its arrays."""
+"""Bytes of a worker with all imports, besides the database and its arrays."""
 
 
 def plan_task(plan: Plan) -> dict[str, Any]:
-    """Return a plan as plain JSON."""
+    """Return a plan as JSON values."""
     return {
         "name": plan.name,
         "path": os.fspath(plan.path),
@@ -80,7 +80,7 @@ def _plan(task: dict[str, Any]) -> Plan:
 
 
 def part_folder(folder: Path, part: int) -> Path:
-    """Return where the pieces of a part are."""
+    """Return the folder of a split file."""
     return folder / f"part-{part:06}"
 
 
@@ -156,7 +156,7 @@ def _split(
     codes = np.concatenate([codes, bad["code"].astype(np.uint8)])
     for name, array in (("steps", steps_), ("shift", shift), ("lines", lines), ("codes", codes)):
         np.save(new / f"{name}.npy", array)
-    naive, merged = spellings(con, new)
+    naive, merged = count_spellings(con, new)
     users = _number_users(con, new, task["bits"])
     shard = users >> np.uint64(64 - task["bits"])
     extent = _write_columns(con, plan, new, total, shard, task["bits"])
@@ -177,7 +177,7 @@ def _split(
 
 
 def line_of(rows: Any, steps_: Any, shift: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the lines of rows (from 0), by the steps of `explorer.checkins.scan.shifts`."""
+    """Return line numbers of rows (from 0), using `explorer.checkins.scan.shifts`."""
     rows = np.asarray(rows, np.int64) + 1
     place = np.searchsorted(steps_, rows, side="right")
     found: np.ndarray[Any, np.dtype[np.int64]] = rows + np.concatenate([[0], shift])[place]
@@ -185,7 +185,7 @@ def line_of(rows: Any, steps_: Any, shift: Any) -> np.ndarray[Any, np.dtype[np.i
 
 
 def _number_users(con: Any, new: Path, bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Store the part's users in the order of their hashes; return the upper halves of these."""
+    """Store the file's users in the order of their hashes; return the upper hash halves."""
     rows = parquet_table(new / ROWS)
     con.execute(
         f"CREATE TEMP TABLE ids AS SELECT DISTINCT user_id AS name FROM {rows} WHERE code = 0"
@@ -215,7 +215,7 @@ def _number_users(con: Any, new: Path, bits: int) -> np.ndarray[Any, np.dtype[np
 def _write_columns(
     con: Any, plan: Plan, new: Path, total: int, shard: Any, bits: int
 ) -> dict[str, Any]:
-    """Write the columns, shard after shard within each piece; return what is known of the rows."""
+    """Write the columns by shard within each piece; return extent and counts."""
     weighted, timed = plan.mapping.weight is not None, plan.mapping.time is not None
     step = EARTH_STEP if plan.mapping.plane_there is None else plan.mapping.plane_there.step
     origin = origin_of(plan.mapping)
@@ -267,7 +267,7 @@ def _write_columns(
 
 
 def origin_of(mapping: Mapping) -> tuple[int, int]:
-    """Return what positions are counted from, in steps: (y, x)."""
+    """Return the origin (y, x) of positions, in steps."""
     plane = mapping.plane_there
     if plane is None:
         return (0, 0)
@@ -277,7 +277,7 @@ def origin_of(mapping: Mapping) -> tuple[int, int]:
 
 
 def _pieces(con: Any, plan: Plan, new: Path, total: int) -> Iterator[dict[str, Any]]:
-    """Yield the good rows with the places of their users, some at a time, in the file's order."""
+    """Yield valid rows with the indices of their users, in file order."""
     rows = parquet_table(new / ROWS, numbered=True)
     rows = f"(SELECT {positions(plan.mapping.plane_there)} FROM {rows} WHERE code = 0)"
     asked = "place, lat, lon, same, file_row_number AS row"
@@ -298,12 +298,12 @@ USERS, DUPLICATES, LAYOUT = "users.parquet", "duplicates.npy", "layout"
 
 
 def shard_folder(folder: Path, shard: int) -> Path:
-    """Return where a shard is."""
+    """Return the folder of a shard."""
     return folder / f"shard-{shard:06}"
 
 
 def order_shard(task: dict[str, Any]) -> dict[str, Any]:
-    """Put the rows of a shard into the order of their users' hashes, without duplicates.
+    """Sort a shard by its users' hashes and remove duplicates.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def _order(task: dict[str, Any], new: Path) -> dict[str, Any]:
     timed, weighted = mapping.time is not None, mapping.weight is not None
     again = np.zeros(len(user), bool)
     if task["duplicates"]:
-        again = repeated(columns["same"], user, y, x, t)
+        again = find_repeated(columns["same"], user, y, x, t)
     np.save(new / DUPLICATES, np.column_stack([part[again], columns["row"][again]]))
     keep = ~again
     del part, columns
@@ -378,7 +378,7 @@ def _rows(place: Path, shard: int) -> int:
 
 
 def _column(parts: list[Path], shard: int, name: str) -> np.ndarray[Any, Any]:
-    """Return a column of a shard, part after part; an empty one that the parts have not."""
+    """Return a column of a shard, concatenated over the files; empty if they lack it."""
     found = [np.empty(0, COLUMNS[name])]
     for place in parts:
         file = place / f"{name}.bin"
@@ -391,7 +391,7 @@ def _column(parts: list[Path], shard: int, name: str) -> np.ndarray[Any, Any]:
 
 
 def _within(place: Path, shard: int, bits: int) -> tuple[slice, np.ndarray[Any, Any]]:
-    """Return which of a part's users are in a shard, and their hashes."""
+    """Return which of a file's users are in a shard, and their hashes."""
     hashes = np.load(place / "hashes.npy", mmap_mode="r")
     limits = [shard, shard + 1]
     upper = hashes[:, 0] >> np.uint64(64 - bits)
@@ -402,7 +402,7 @@ def _within(place: Path, shard: int, bits: int) -> tuple[slice, np.ndarray[Any, 
 def _users(
     parts: list[Path], shard: int, bits: int
 ) -> tuple[np.ndarray[Any, Any], list[tuple[int, np.ndarray[Any, Any]]]]:
-    """Return the hashes of a shard's users, and of every part its users' places among them.
+    """Return the hashes of a shard's users, and each file's user indices among them.
 
     The places come with the number, within the part, of the first of its users that are there.
     """
@@ -426,8 +426,10 @@ def _users(
     return ranked[first], own
 
 
-def repeated(same: Any, user: Any, y: Any, x: Any, t: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Tell which rows repeat an earlier one; rows are in the order of the data set."""
+def find_repeated(
+    same: Any, user: Any, y: Any, x: Any, t: Any
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return a mask of rows that repeat an earlier one, in the order of the data set."""
     again = np.zeros(len(same), bool)
     ranked = np.sort(same)
     if not (ranked[1:] == ranked[:-1]).any():  # sorting without an order is three times as fast
@@ -449,7 +451,7 @@ def repeated(same: Any, user: Any, y: Any, x: Any, t: Any) -> np.ndarray[Any, np
 def _store_names(
     parts: list[Path], shard: int, bits: int, hashes: Any, new: Path, memory: int
 ) -> None:
-    """Write the ids of a shard's users, in their order: for samples under other seeds."""
+    """Write the ids of a shard's users in their order, for samples under other seeds."""
     con = connect(None, memory)
     try:
         con.execute("CREATE TABLE found (place INTEGER, name VARCHAR)")
@@ -474,7 +476,7 @@ def _store_names(
 
 
 def _places(hashes: Any, own: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the places of some hashes, ascending, among others that hold them all."""
+    """Return the indices of ascending hashes within a superset."""
     from numpy.lib.recfunctions import unstructured_to_structured
 
     kind = np.dtype([("upper", "u8"), ("lower", "u8")])

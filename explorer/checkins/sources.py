@@ -1,8 +1,8 @@
-"""Several files, or a folder of them, as one data set.
+"""Finds the files of a data set and inspects their beginnings.
 
-The parts are sorted by name, and their lines count as if they stood one after the other. Folders
-called ``key=value`` between the data set and its files are columns behind those of the files (the
-layout of Hive). Names that begin with ``.`` or ``_`` are the notes of whoever wrote the folder.
+Files are sorted by name and their lines are numbered consecutively. Folders named ``key=value``
+between the data set and its files add columns (Hive partitioning). Names beginning with ``.`` or
+``_`` are metadata and skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from explorer.checkins.workers import IN_PLACE, run_in_worker
 
 
 def check_readable(path: Path) -> int:
-    """Return a file's size, or say in one sentence why it can't be read.
+    """Return a file's size; raise with the reason if it cannot be read.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def sniff(
     layer: str | None = None,
     unpack: bool = False,
 ) -> Preview:
-    """Look at the beginning of a file and guess how to read it.
+    """Inspect the beginning of a file and guess how to read it.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def sniff(
 
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-"""A file, a folder, or several of either."""
+"""One or several files or folders."""
 
 _SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 
@@ -186,17 +186,17 @@ class DataFiles:
     left_out: tuple[str, ...] = ()
 
     def states(self) -> list[list[int]]:
-        """Return what changes when a file does: sizes and times of change."""
+        """Return sizes and modification times of the files."""
         found = [part.path.stat() for part in self.parts]
         return [[status.st_size, status.st_mtime_ns] for status in found]
 
     @property
     def settings(self) -> list[str]:
-        """What an entry of the cache depends on beside the state of the files: their names."""
+        """Cache settings besides the state of the files: their names."""
         return [self.name, *(part.name for part in self.parts)] if self.together else []
 
     def fingerprint(self, hashes: Sequence[str]) -> str:
-        """Return the sha256 of the file, or of names and sha256 of the parts; empty without."""
+        """Return the sha256 of the file, or of all names and sha256; empty if one is missing."""
         if not self.together:
             return hashes[0]
         if not all(hashes):
@@ -257,7 +257,7 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
 
 
 def _walk(folder: Path, found: set[Path], others: set[Path], cancelled: IsCancelled | None) -> None:
-    """Add the files of a folder and of those in it; links to folders are not followed."""
+    """Collect the files below a folder; links to folders are not followed."""
     suffixes = {suffix for reader in all_readers() for suffix in reader.suffixes}
 
     def refuse(fault: OSError) -> None:
@@ -280,7 +280,7 @@ def _walk(folder: Path, found: set[Path], others: set[Path], cancelled: IsCancel
 
 
 def _hive(within: Path) -> dict[str, str | None]:
-    """Return the columns in the names of a file's folders."""
+    """Return the columns encoded in the names of a file's folders."""
     pairs = [unquote(name).partition("=") for name in within.parts[:-1] if "=" in name]
     return {key: None if value == _HIVE_NULL else value for key, _, value in pairs}
 
@@ -302,7 +302,7 @@ def sniff_files(
     layer: str | None = None,
     unpack: bool = False,
 ) -> Preview:
-    """Look at the beginning of the first file, and at the names of the folders.
+    """Inspect the beginning of the first file and the names of the folders.
 
     Raises as `explorer.checkins.sources.sniff` does.
     """
@@ -350,7 +350,7 @@ def sniff_files(
 
 
 def added_columns(files: DataFiles, preview: Preview) -> list[int]:
-    """Return which columns in the names of folders are among those of the preview."""
+    """Return which folder columns are part of the preview."""
     added = preview.columns[len(preview.columns) - preview.added :]
     return [i for i, name in enumerate(files.columns) if name in added]
 
@@ -358,7 +358,7 @@ def added_columns(files: DataFiles, preview: Preview) -> list[int]:
 def check_alike(
     files: DataFiles, first: Preview, tick: Callable[[], None], encoding: str | None = None
 ) -> list[Dialect]:
-    """Return how each part is read, all with the columns of the first.
+    """Return the dialect of each file; all must have the columns of the first.
 
     Parts may differ in compression and encoding, unless one is given for all.
 
@@ -417,7 +417,7 @@ def check_alike(
 
 
 def _ticking(tick: Callable[[], None]) -> IsCancelled:
-    """Return a function that raises what `tick` does, and else lets work go on."""
+    """Return a `cancelled` callback that calls `tick` and returns False."""
 
     def cancelled() -> bool:
         tick()
@@ -427,7 +427,7 @@ def _ticking(tick: Callable[[], None]) -> IsCancelled:
 
 
 def _difference(first: Preview, own: Preview) -> str:
-    """Return in what the beginning of a part differs from the first one's; empty if in nothing."""
+    """Return how a file's beginning differs from the first file's; empty if it does not."""
     if own.dialect.reader != first.dialect.reader:
         return f"it is {own.dialect.reader}, not {first.dialect.reader}"
     if any(question.key == "encoding" for question in own.questions):

@@ -1,4 +1,4 @@
-"""The steps of a load after reading: find duplicates, number users, store what was rejected."""
+"""Stored rows of a cache entry: duplicates, user numbers, rejected lines."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +14,13 @@ Tick = Callable[[float], None]
 
 _SAME = "same, user_id, time, lat, lon"
 MANY = 200_000
-"""Entries of a joined table that surely fit into memory."""
+"""Size of a joined table that fits into memory."""
 
 _PASS_ROWS = 5_000_000
-"""Rows among which duplicates are sought at a time, so that memory does not grow with the file."""
+"""Rows per pass of the duplicate search, so that memory does not grow with the file."""
 
 PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
-"""Quick to write rather than small: looking for dictionaries costs more than it saves."""
+"""Optimised for writing speed: dictionaries cost more time than they save."""
 
 ROWS, DUPLICATES, USERS, REJECTED = (
     "rows.parquet",
@@ -28,18 +28,18 @@ ROWS, DUPLICATES, USERS, REJECTED = (
     "users.parquet",
     "aside.parquet",
 )
-"""Files of an entry. Rows rejected stay among the others, told by their code; the order of the
-file is what their line numbers are made of."""
+"""Files of an entry. Rejected rows stay in ``rows.parquet`` with their code, because line numbers
+follow from the order of its rows."""
 
 
 def count(con: Any, file: Path, test: str = "true") -> int:
-    """Return how many rows of a Parquet file pass a test."""
+    """Return the number of rows of a Parquet file that satisfy a condition."""
     query = f"SELECT count(*) FROM {parquet_table(file)} WHERE {test}"
     return int(con.execute(query).fetchone()[0])
 
 
 def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
-    """Write ``duplicates.parquet``: the numbers n of rows that repeat an earlier kept row."""
+    """Write ``duplicates.parquet``: numbers of rows that repeat an earlier valid row."""
     raw = parquet_table(folder / ROWS, numbered=True)
     passes = -(-count(con, folder / ROWS) // _PASS_ROWS)
     con.execute("CREATE OR REPLACE TEMP TABLE found (n BIGINT)")
@@ -87,8 +87,8 @@ def no_duplicates(con: Any, folder: Path) -> None:
     )
 
 
-def spellings(con: Any, folder: Path) -> tuple[int, int]:
-    """Return how many kept rows state no offset of their time, and how many ids were merged.
+def count_spellings(con: Any, folder: Path) -> tuple[int, int]:
+    """Return the number of valid rows without UTC offset and of merged id spellings.
 
     An id is merged if another spelling of it is the same user's, by `explorer.user_rows.id_text`.
     """
@@ -105,7 +105,7 @@ def spellings(con: Any, folder: Path) -> tuple[int, int]:
 
 
 def row_id(part: int, number: str) -> str:
-    """Return SQL of the id of a row, where every row is a user of its own.
+    """Return SQL for the id of a row where every row is its own user.
 
     It depends on nothing but the place of the row among those read from its file, whether kept or
     rejected, and on the place of the file among several: 2³² of file and row, counted from 1 in
@@ -122,7 +122,7 @@ def row_id(part: int, number: str) -> str:
 
 
 def number_rows(con: Any, folder: Path, part: int, text: bool, tick: Tick) -> None:
-    """Make every row of ``rows.parquet`` a user of its own.
+    """Replace user ids by row ids in ``rows.parquet``.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def number_rows(con: Any, folder: Path, part: int, text: bool, tick: Tick) -> No
 
 
 def number_users(con: Any, folder: Path, tick: Tick) -> None:
-    """Write ``users.parquet``: key and id of each user with a kept row, in the users' order.
+    """Write ``users.parquet``: key and id of each user with a valid row, in order.
 
     Integer ids are their own keys. Text ids are numbered (by value if all are whole numbers, else
     by code point), and the rows are rewritten with the numbers, because text is slow to hand out.
@@ -178,7 +178,7 @@ def number_users(con: Any, folder: Path, tick: Tick) -> None:
 
 
 def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: Tick) -> None:
-    """Write the rows anew, perhaps joined to a table of some size, in the order they have."""
+    """Rewrite ``rows.parquet``, optionally joined to a table, preserving the order."""
     new = folder / "new.parquet"
     # a join too large for memory loses the order
     order = "ORDER BY file_row_number" if size > MANY else ""
@@ -192,7 +192,7 @@ def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: 
 
 
 def store_rejected(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:
-    """Write ``aside.parquet`` (line, code; ascending) and return how many rows each reason has."""
+    """Write ``aside.parquet`` (line, code; ascending); return the count of each reason."""
     raw = parquet_table(folder / ROWS, numbered=True)
     duplicates = parquet_table(folder / DUPLICATES)
     steps, shift = shifts(*scan.skipped())
@@ -217,7 +217,7 @@ def store_rejected(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reaso
 
 
 def _store(con: Any, table: str, columns: dict[str, np.ndarray[Any, Any]]) -> None:
-    """Make a temporary table of arrays."""
+    """Create a temporary table from arrays."""
     con.register("given", columns)
     try:
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS FROM given")

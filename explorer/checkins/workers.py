@@ -1,4 +1,4 @@
-"""Reading strangers' files in a bounded worker process, with the errors of check-ins."""
+"""Runs readers of untrusted files in bounded worker processes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 IN_PLACE = "text"
-"""The one reader that runs in the process that asks: its steps are bounded, and it streams."""
+"""The reader that runs in the calling process: its steps are bounded and it streams."""
 
 
 def needs_worker(dialect: Dialect) -> bool:
-    """Whether files read like that are read in a worker, and this process is none."""
+    """Return whether files of a dialect must be read in a worker, and this is none."""
     return dialect.reader != IN_PLACE and not bounded.in_worker()
 
 
@@ -37,7 +37,7 @@ def run_in_worker(
     memory: int | None = None,
     **keywords: Any,
 ) -> Any:
-    """Return ``function(*args, cancelled=…, **keywords)`` computed by `explorer.bounded.call`.
+    """Return ``function(*args, cancelled=…, **keywords)``, run by `explorer.bounded.call`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def run_in_worker(
         If `cancelled` said so.
     """
     progress = keywords.pop("progress", None)
-    with _explained():
+    with _errors_converted():
         return bounded.call(
             _with_readers,
             dict(READERS),
@@ -72,14 +72,14 @@ def run_in_worker(
 def stream_from_worker(
     function: Callable[..., Any], *args: Any, name: str, cancelled: IsCancelled | None = None
 ) -> Generator[Any, None, Any]:
-    """Yield what a function reports from a worker; see `explorer.bounded.stream`.
+    """Yield the reports of a function run in a worker; see `explorer.bounded.stream`.
 
     Raises
     ------
     CheckinError, LoadCancelled
         As `run_in_worker`.
     """
-    with _explained():
+    with _errors_converted():
         return (
             yield from bounded.stream(
                 _with_readers,
@@ -93,7 +93,7 @@ def stream_from_worker(
 
 
 def _with_readers(readers: dict[str, str], function: Callable[..., Any], **keywords: Any) -> Any:
-    """Return what a function returns where the table of readers is the given one.
+    """Call a function with the given table of readers.
 
     A worker imports the table as this library has it, without the readers that another package has
     added to the caller's. The order counts too: of readers equally sure the first is taken.
@@ -105,7 +105,7 @@ def _with_readers(readers: dict[str, str], function: Callable[..., Any], **keywo
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _errors_converted() -> Iterator[None]:
     try:
         yield
     except bounded.LimitExceeded as fault:
@@ -115,13 +115,13 @@ def _explained() -> Iterator[None]:
 
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".gz")
-"""Files that are read in the process that asks, as a rule."""
+"""Suffixes of files usually read in the calling process."""
 MODULES = ("explorer.checkins.map_preview",)
-"""What workers import before their first call."""
+"""Modules that workers import before their first call."""
 
 
 def warm_workers(count: int, *paths: Path) -> None:
-    """Start so many workers, if they are not at hand, unless names say that all paths are text.
+    """Start idle workers in advance, unless all paths are text files by name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The layout of open check-ins, and the part of it that a region is dragged in."""
+"""Layout of open check-ins, and a cached working set around the current region."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ A place that is dragged to waits for the answer to the one before: two passes an
 them must fit into the 66 ms that both maps may lag behind.
 """
 FEW_ROWS = 500_000
-"""Surroundings are taken out of so many rows when they are asked for (5 ms); out of more, at rest.
+"""Working sets of fewer rows are extracted on demand (5 ms); of more rows, when idle.
 """
 
 
 class WorkingSets:
-    """Layouts that hold what is asked for; may be asked from any thread.
+    """Provides layouts that contain a requested region. Thread-safe.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class WorkingSets:
         self._closed = False
 
     def close(self) -> None:
-        """Wait for a layout that is being written; none is made or written afterwards."""
+        """Wait for a layout being written, and prevent further ones."""
         with self._lock:
             self._closed = True
 
     def whole(self) -> Layout:
-        """Return all check-ins as they are counted, made once and kept.
+        """Return the layout of fetched rows.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class WorkingSets:
             return self._whole
 
     def around(self, edges: GridBox, image: int | None) -> Layout:
-        """Return a layout with all rows of a box, and perhaps more.
+        """Return a layout with all rows of a box, and possibly more.
 
         While a box is dragged, its surroundings hold it for long, and an answer takes a few
         milliseconds. Of many rows they are taken out by `cache_surroundings`; where they are not
@@ -91,7 +91,7 @@ class WorkingSets:
         return near.rows
 
     def cache_surroundings(self, edges: GridBox, check: Callable[[], None]) -> None:
-        """Take out the surroundings of a box, unless those that are there reach far beyond it.
+        """Cache the surroundings of a box, unless cached ones reach far beyond it.
 
         To be called at rest, before the box is dragged: beside answers it would hold them up.
         `check` is called every few milliseconds and may raise to stop.
@@ -107,7 +107,7 @@ class WorkingSets:
             self._near = _Near(None, edges.widened(), whole.near(edges, check))
 
     def first_users(self, edges: GridBox, seconds_a_row: float) -> Layout | None:
-        """Return the first users, where all in the surroundings of a box take too long to count."""
+        """Return the first users, if counting the surroundings of a box takes too long."""
         whole, near = self.whole(), self._near
         known = near is not None and near.image is None and near.edges.suits(edges)
         rows = len(near.rows.y) if near is not None and known else len(whole.y)
@@ -116,7 +116,7 @@ class WorkingSets:
 
 
 def quick_rows(rows: int, seconds_a_row: float) -> int | None:
-    """Return how many rows are counted at once; None if all are counted soon."""
+    """Return the number of rows counted quickly; None if all can be counted quickly."""
     return None if rows * seconds_a_row <= SLOW_S else int(QUICK_S / seconds_a_row)
 
 
@@ -129,7 +129,7 @@ class _Near:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What rows are fetched as.
+    """Columns fetched from the stored rows.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Columns:
 
     @property
     def query(self) -> tuple[str, list[Any]]:
-        """SQL for the columns, and its values."""
+        """SQL of the columns, and its values."""
         asked = ["user_id", "lat", "lon"]
         asked += ["epoch_us(time) AS t"] * self.timed + ["weight"] * self.weighted
         if not self.images:

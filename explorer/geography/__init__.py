@@ -1,1 +1,1 @@
-"""Where it is: basemap reader, projection, distances and scale bar. Pure."""
+"""Regions, planes, the map projection, the basemap and city names. No input or output."""

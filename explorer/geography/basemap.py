@@ -1,4 +1,4 @@
-"""Lines of coasts and borders at three levels of detail, from one compact file.
+"""Coastlines and borders at three levels of detail, decoded from one compact file.
 
 Format (written by ``resources/convert_basemap.py``): the magic line, then one zlib stream holding a
 JSON line and the levels' numbers. The JSON line is ``{"levels": [{"name", "quantum", "degrees",
@@ -27,12 +27,12 @@ IntArray = NDArray[np.int64]
 
 MAGIC = b"PXMAP1\n"
 MAX_BYTES = 64_000_000
-"""A basemap that unpacks to more than this is not one of ours."""
+"""Larger unpacked data are refused."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """Lines at one level of detail.
+    """Polylines at one level of detail.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Level:
     lat: Float32Array
 
     def within(self, box: Box) -> tuple[Float32Array, Float32Array]:
-        """Return the part that may be seen in a box: every segment whose own box touches it.
+        """Return the segments whose bounding box touches a box.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ def lines_in(level: Level, box: Box) -> tuple[Float32Array, Float32Array]:
 def clip_lines(
     lon: Float32Array, lat: Float32Array, box: Box
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cut lines off where they leave a box, for drawings that must not rely on clipping.
+    """Clip lines to a box, for drawings that cannot rely on clipping.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class Basemap:
     levels: tuple[Level, ...]
 
     def level_for(self, visible_degrees: float) -> Level:
-        """Return the level to draw when so many degrees of longitude are visible.
+        """Return the level for a view of this many degrees of longitude.
 
         The finest level that is meant for views this wide; the coarsest for anything wider.
         """
@@ -164,7 +164,7 @@ class Basemap:
 
 
 class _Stream:
-    """Takes arrays off the front of the unpacked bytes."""
+    """Reads arrays one after the other from the unpacked bytes."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

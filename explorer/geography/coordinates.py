@@ -1,4 +1,4 @@
-"""Degrees and kilometres on the mean sphere, and coordinates as text.
+"""Conversion of degrees to kilometres on the mean sphere, and formatting of coordinates.
 
 The sphere (IUGG mean radius 6371.0088 km) differs from the ellipsoid by at most 0.56 %, far less
 than a grid cell.
@@ -17,14 +17,14 @@ KM_PER_MILE = 1.609344
 
 
 def wrap_longitude(degrees: float) -> float:
-    """Return a longitude within ±180; one that is so is kept as it is."""
+    """Return the equivalent longitude within ±180; values within ±180 are unchanged."""
     return degrees if abs(degrees) <= 180 else (degrees + 180) % 360 - 180
 
 
 def format_place(
     latitude: float, longitude: float, decimals: int, plane: Plane | None = None
 ) -> str:
-    """Write a position of the Earth, or of a plane: ``x 12.5 px, y 40.0 px``."""
+    """Format a position on the Earth or, with a plane, as ``x 12.5 px, y 40.0 px``."""
     if plane is None:
         return format_coordinates(latitude, wrap_longitude(longitude), decimals)
     x, y = (_signed(value, decimals) for value in (longitude, plane.y(latitude)))
@@ -32,7 +32,7 @@ def format_place(
 
 
 def format_along(value: float, decimals: int, axis: str, plane: Plane | None = None) -> str:
-    """Write one coordinate as `format_degrees`, or x (``lon``) or y (``lat``) of a plane."""
+    """Format one coordinate, of a plane as x (``lon``) or y (``lat``) in its unit."""
     if plane is None:
         return format_degrees(wrap_longitude(value) if axis == "lon" else value, decimals, axis)
     number = _signed(plane.y(value) if axis == "lat" else value, decimals)
@@ -45,15 +45,16 @@ def _signed(value: float, decimals: int) -> str:
 
 
 def format_coordinates(latitude: float, longitude: float, decimals: int = 3) -> str:
-    """Write a position as one reads it on a map: ``40.713° N 74.006° W``.
+    """Format a position as ``40.713° N 74.006° W``.
 
-    A number that rounds to zero carries no side: 0.000° is neither north nor south.
+    A value that rounds to zero has no hemisphere: ``0.000°``.
     """
-    return f"{_with_side(latitude, decimals, 'N', 'S')} {_with_side(longitude, decimals, 'E', 'W')}"
+    north = _with_hemisphere(latitude, decimals, "N", "S")
+    return f"{north} {_with_hemisphere(longitude, decimals, 'E', 'W')}"
 
 
 def format_degrees(value: float, decimals: int, axis: str) -> str:
-    """Write one coordinate; `axis` is ``"lat"`` or ``"lon"``.
+    """Format one coordinate; `axis` is ``"lat"`` or ``"lon"``.
 
     Raises
     ------
@@ -62,17 +63,17 @@ def format_degrees(value: float, decimals: int, axis: str) -> str:
     """
     if axis not in ("lat", "lon"):
         raise ValueError(f"axis: {axis!r} is neither lat nor lon")
-    return _with_side(value, decimals, *("NS" if axis == "lat" else "EW"))
+    return _with_hemisphere(value, decimals, *("NS" if axis == "lat" else "EW"))
 
 
 def coordinate_decimals(degrees_per_pixel: float) -> int:
-    """Return how many decimals of a degree a pixel is worth, 0 to 6."""
+    """Return the number of decimals of a degree that one pixel resolves, 0 to 6."""
     if not (math.isfinite(degrees_per_pixel) and degrees_per_pixel > 0):
         return 3
     return min(6, max(0, math.ceil(-math.log10(degrees_per_pixel))))
 
 
-def _with_side(value: float, decimals: int, positive: str, negative: str) -> str:
+def _with_hemisphere(value: float, decimals: int, positive: str, negative: str) -> str:
     text = f"{abs(value):.{decimals}f}"
     if float(text) == 0:
         return f"{text}°"

@@ -1,7 +1,7 @@
-"""Planes that are not the Earth: a declared range of x and y, its unit, and which way y goes.
+"""Coordinate planes other than the Earth: range of x and y, unit, direction of y.
 
-Inside the program every map has its north upwards. On a plane whose y goes down, as the rows of a
-picture do, the "latitude" of a point is −y; `Plane.turned` leads from one to the other and back.
+Internally north is up on every map. On a plane whose y grows downwards, as in images, the latitude
+of a point is −y; `Plane.turned` converts in both directions.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 PIXEL = "px"
 FORM = "WIDTHxHEIGHT or XMIN,YMIN,XMAX,YMAX, then perhaps :UNIT and :down or :up"
 SPACING = Fraction(1, 2 * 10**9)
-"""Of stored numbers, at least, as a share of the range: so they fit into 32 bits."""
-MAX = 2.0**52
-"""Whole numbers up to here are exact in double precision, with a bit to spare."""
+"""Smallest step of stored positions as a share of the range: positions fit into 32 bits."""
+MAX_INTEGER = 2.0**52
+"""Integers up to this size are exact in double precision, with one bit to spare."""
 _UNIT = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[/²³][^\W_]{0,4})?")
 _SIZE = re.compile(r"\s*([^\sx×]+)\s*[x×]\s*([^\sx×]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A rectangle of a plane: what x and y may be.
+    """A rectangle with the allowed range of x and y.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Plane:
             )
         if not _UNIT.fullmatch(self.unit):
             raise ValueError(f"plane: {self.unit!r} is no unit; give a short word such as px or mm")
-        if max(map(abs, ends)) > MAX * self.step:
+        if max(map(abs, ends)) > MAX_INTEGER * self.step:
             raise ValueError(
                 "plane: its range is too far from 0 for its size; subtract its lower ends"
             )
@@ -74,20 +74,21 @@ class Plane:
 
     @classmethod
     def parse(cls, text: str) -> Plane:
-        """Read ``320x240``, ``320x240:mm:up`` or ``-5,0,5,12:m``.
+        """Parse ``320x240``, ``320x240:mm:up`` or ``-5,0,5,12:m``.
 
-        Without a unit it is pixels; y goes down in pixels and up in all other units, unless said.
+        The default unit is pixels; y grows downwards in pixels and upwards in other units by
+        default.
 
         Raises
         ------
         ValueError
             Naming what is wrong, and the form.
         """
-        size, *said = (part.strip() for part in text.split(":"))
-        if len(said) > 2 or (len(said) == 2 and said[1] not in ("down", "up")):
+        size, *options = (part.strip() for part in text.split(":"))
+        if len(options) > 2 or (len(options) == 2 and options[1] not in ("down", "up")):
             _refuse(text)
-        unit = said[0] if said else PIXEL
-        down = said[1] == "down" if len(said) == 2 else unit in (PIXEL, "pixel", "pixels")
+        unit = options[0] if options else PIXEL
+        down = options[1] == "down" if len(options) == 2 else unit in (PIXEL, "pixel", "pixels")
         sides = _SIZE.fullmatch(size)
         numbers = ["0", "0", *sides.groups()] if sides else size.split(",")
         try:
@@ -98,31 +99,31 @@ class Plane:
 
     @property
     def text(self) -> str:
-        """What `parse` reads: ``320x240:px:down``."""
+        """Canonical text for `parse`, such as ``320x240:px:down``."""
         ends = [plain(end) for end in (self.left, self.low, self.right, self.high)]
         size = f"{ends[2]}x{ends[3]}" if ends[:2] == ["0", "0"] else ",".join(ends)
         return f"{size}:{self.unit}:{'down' if self.down else 'up'}"
 
     @property
     def step(self) -> Fraction:
-        """What positions are whole multiples of: the least power of ten ≥ range/(2·10⁹)."""
+        """Unit of stored positions: the smallest power of ten ≥ range/(2·10⁹)."""
         least = SPACING * Fraction(max(self.right - self.left, self.high - self.low))
         power = math.floor(math.log10(least)) - 1
         return next(s for k in range(4) if (s := Fraction(10) ** (power + k)) >= least)
 
     def turned(self, box: Box) -> Box:
-        """Return y, x, y, x of a box's corners for its south, west, north, east, or back."""
+        """Convert between (south, west, north, east) and (y, x, y, x); its own inverse."""
         south, west, north, east = box
         # Adding 0 makes −0 a plain 0.
         return (-north + 0.0, west, -south + 0.0, east) if self.down else box
 
     def y(self, north: float) -> float:
-        """Return y of a place so far north, or the other way round."""
+        """Convert between a northing and y; its own inverse."""
         return -north + 0.0 if self.down else north
 
     @property
     def sentence(self) -> str:
-        """Its range for people: ``x 0…320 px to the right, y 0…240 px downwards``."""
+        """Description of the range: ``x 0…320 px to the right, y 0…240 px downwards``."""
         x, y = (
             f"{plain(self.left)}…{plain(self.right)}",
             f"{plain(self.low)}…{plain(self.high)}",
@@ -132,7 +133,7 @@ class Plane:
 
 
 def plain(value: float) -> str:
-    """Write a number as short as it can be read back."""
+    """Return the shortest text that parses to the same number."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 

@@ -1,4 +1,4 @@
-"""The flat map: equirectangular, true to scale along one latitude.
+"""Equirectangular projection, true to scale along one latitude, and its scale bars.
 
 Longitudes and latitudes stay straight and evenly spaced, so a grid that divides degrees evenly is
 a grid on the screen; only the ratio of the two units depends on the latitude.
@@ -18,7 +18,7 @@ FloatArray = NDArray[np.floating[Any]]
 
 
 def aspect_at(latitude: float) -> float:
-    """How much taller a degree of latitude is drawn than a degree of longitude: 1/cos(latitude).
+    """Return the ratio of a drawn degree of latitude to one of longitude, 1/cos(latitude).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def aspect_at(latitude: float) -> float:
 
 
 def first_longitude(west: float, east: float) -> float:
-    """Return the longitude from which on a view has every place once, up to 360° further.
+    """Return the start of the 360° of longitude in which a view shows each place once.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def first_longitude(west: float, east: float) -> float:
 
 
 def wrap_longitudes(longitude: FloatArray, start: float) -> FloatArray:
-    """Return stored longitudes moved by a turn where they are not within 360° from a start."""
+    """Shift longitudes by 360° into [start, start + 360]."""
     later = np.where(longitude < start, longitude + 360, longitude)
     return np.where(longitude > start + 360, longitude - 360, later)
 
 
 def turn_offset(longitude: float, middle: float) -> float:
-    """Return by how many degrees, a multiple of 360, to move a longitude to be nearest another."""
+    """Return the multiple of 360° that moves a longitude nearest to another."""
     return 360.0 * round((middle - longitude) / 360)
 
 
@@ -66,7 +66,7 @@ FEET_PER_MILE = 5280
 
 @dataclass(frozen=True, slots=True)
 class ScaleBar:
-    """One bar: how long, in km (a plane's unit) and as a share of the view's width; its label."""
+    """A scale bar: length in km (or a plane's unit), share of the view's width, label."""
 
     km: float
     share: float
@@ -74,7 +74,7 @@ class ScaleBar:
 
 
 def round_length(longest: float) -> float:
-    """Return the largest of 1, 2, 5 × 10^k that is not longer than a length (> 0).
+    """Return the largest of 1, 2, 5 × 10^k that does not exceed a length (> 0).
 
     Raises
     ------
@@ -90,7 +90,7 @@ def round_length(longest: float) -> float:
 
 
 def scale_bars(view_km: float, longest_share: float = 0.25) -> tuple[ScaleBar, ScaleBar]:
-    """Choose a metric and an imperial scale bar for a view.
+    """Return a metric and an imperial scale bar for a view.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def scale_bars(view_km: float, longest_share: float = 0.25) -> tuple[ScaleBar, S
 def scale_bars_for(
     region: Region, degrees: float, longest_share: float = 0.25
 ) -> tuple[ScaleBar, ScaleBar]:
-    """Choose the scale bars of a view so many degrees wide that is true to scale at a region.
+    """Return the scale bars of a view this many degrees wide, centred on a region.
 
     On a plane that is not the Earth there is one, in its unit (the second has no length and no
     label), and the view is so wide in that.

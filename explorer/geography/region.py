@@ -1,4 +1,4 @@
-"""A box on the map and its size: of degrees and kilometres, or of another plane."""
+"""Rectangular regions of the Earth, in degrees, and of other planes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Region:
     the east, as GeoJSON does (RFC 7946, section 5.2), or with an east above 180; `east` is then
     above 180, so that longitudes grow through the box, and `declared` has the former.
 
-    Its sides are taken to the nearest whole numbers of 1e-7 degree, as check-ins are: whoever
-    counts inside it counts the same ones.
+    Sides are rounded to multiples of 1e-7 degree, as stored positions are, so that every component
+    counts the same check-ins inside.
 
     Raises
     ------
@@ -47,9 +47,9 @@ class Region:
         across = 360.0 if self.west > self.east else 0.0
         wide = self.east + across - self.west
         if wide > 180:
-            written = f"from {self.west:g} eastwards to {self.east:g}, across 180°, it is"
+            text = f"from {self.west:g} eastwards to {self.east:g}, across 180°, it is"
             raise ValueError(
-                f"region: {f'{written} {wide:g}° wide' if across else f'{wide:g}° of longitude is'}"
+                f"region: {f'{text} {wide:g}° wide' if across else f'{wide:g}° of longitude is'}"
                 f"{',' if across else ''} too wide for a flat map; choose at most 180°, and give "
                 "the western end first"
             )
@@ -59,7 +59,7 @@ class Region:
         self._snap()
 
     def _snap(self) -> None:
-        """Take the sides to whole steps, once, as they are finite and small enough."""
+        """Round the sides to whole steps and refuse a box that becomes empty."""
         names = ("south", "west", "north", "east")
         for name, side in zip(names, snap(self.box, self.step), strict=True):
             object.__setattr__(self, name, side)
@@ -71,7 +71,7 @@ class Region:
 
     @property
     def step(self) -> Fraction:
-        """What its sides are whole multiples of."""
+        """Unit of which the sides are whole multiples."""
         return EARTH_STEP
 
     @property
@@ -81,27 +81,27 @@ class Region:
 
     @property
     def mid_latitude(self) -> float:
-        """Degrees."""
+        """Latitude halfway between south and north, in degrees."""
         return (self.south + self.north) / 2
 
     @property
     def aspect(self) -> float:
-        """How much taller a degree of latitude is drawn than one of longitude: 1/cos(mid)."""
+        """Ratio of a drawn degree of latitude to one of longitude: 1/cos(`mid_latitude`)."""
         return 1 / max(math.cos(math.radians(self.mid_latitude)), 1e-6)
 
     @property
     def width_km(self) -> float:
-        """East to west at the mid latitude, in km."""
+        """Width at the mid latitude, in km."""
         return (self.east - self.west) * KM_PER_DEGREE / self.aspect
 
     @property
     def height_km(self) -> float:
-        """South to north, in km."""
+        """Height in km."""
         return (self.north - self.south) * KM_PER_DEGREE
 
     @property
     def plane(self) -> Plane | None:
-        """The plane it lies in, None for the Earth."""
+        """The coordinate plane; None for the Earth."""
         return None
 
     @property
@@ -111,35 +111,36 @@ class Region:
 
     @property
     def unit(self) -> str:
-        """Of distances."""
+        """Unit of distances."""
         return "km"
 
     @property
     def declared(self) -> Box:
-        """The four ends as people write them: west above east across the antimeridian."""
+        """Sides as GeoJSON writes them: west > east across the antimeridian."""
         south, west, north, east = self.box
         return self.box if east <= 180 else snap((south, west, north, east - 360))
 
     @property
     def words(self) -> str:
-        """Where it lies, for people."""
+        """Position as text."""
         south, west, north, east = self.declared
         return f"{format_coordinates(south, west)} to {format_coordinates(north, east)}"
 
     def at(self, box: Box) -> Region:
-        """Return another box of the same plane."""
+        """Return a region of the same plane with another box."""
         return Region(*box)
 
     def as_declared(self, ends: Box) -> Region:
-        """Return the region of the same plane whose four ends are written like this."""
+        """Return the region of the same plane with these declared sides."""
         return region_of(ends)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneRegion(Region):
-    """A box of a plane; south and north are y, with the sign turned where y goes down.
+    """A box of a plane; south and north are ±y, negated where y grows downwards.
 
-    It may reach beyond the declared range, by at most three times its size: there is nothing.
+    It may extend beyond the declared range, which is empty there, by at most three times the
+    range's size.
 
     Raises
     ------
@@ -166,12 +167,12 @@ class PlaneRegion(Region):
 
     @classmethod
     def whole(cls, plane: Plane) -> PlaneRegion:
-        """Return all of a plane."""
+        """Return the whole range of a plane."""
         return cls(*plane.turned((plane.low, plane.left, plane.high, plane.right)), plane)
 
     @classmethod
     def padded(cls, plane: Plane) -> PlaneRegion:
-        """Return the square of the next power of two around a plane, in its upper left corner.
+        """Return the smallest power-of-two square that contains a plane, upper left aligned.
 
         Of pictures: 320 × 240 pixels lie in 512 × 512. What is added is known to be empty.
         """
@@ -182,32 +183,32 @@ class PlaneRegion(Region):
 
     @property
     def step(self) -> Fraction:
-        """The plane's."""
+        """As declared by the plane."""
         return self.within.step
 
     @property
     def plane(self) -> Plane:
-        """The plane it lies in."""
+        """The coordinate plane; None for the Earth."""
         return self.within
 
     @property
     def mid_latitude(self) -> float:
-        """Halfway up."""
+        """Mean of south and north."""
         return (self.south + self.north) / 2
 
     @property
     def aspect(self) -> float:
-        """1: x and y have one unit."""
+        """1, because x and y share a unit."""
         return 1.0
 
     @property
     def sides(self) -> tuple[float, float]:
-        """Width and height in the unit."""
+        """Width and height in the plane's unit."""
         return self.east - self.west, self.north - self.south
 
     @property
     def unit(self) -> str:
-        """The plane's."""
+        """As declared by the plane."""
         return self.within.unit
 
     @property
@@ -217,31 +218,31 @@ class PlaneRegion(Region):
 
     @property
     def words(self) -> str:
-        """Where it lies, for people."""
+        """Position as text."""
         low, left, high, right = map(plain, self.declared)
         return f"x {left}…{right} {self.unit}, y {low}…{high} {self.unit}"
 
     def at(self, box: Box) -> PlaneRegion:
-        """Return another box of the same plane."""
+        """Return a region of the same plane with another box."""
         return PlaneRegion(*box, self.within)
 
     def as_declared(self, ends: Box) -> PlaneRegion:
-        """Return the region of the same plane between YMIN, XMIN, YMAX and XMAX."""
+        """Return the region between YMIN, XMIN, YMAX and XMAX of the same plane."""
         return self.at(self.within.turned(ends))
 
     @property
     def width_km(self) -> float:
-        """Nothing: a plane has no kilometres."""
+        """Raise TypeError: a plane has no kilometres."""
         raise TypeError("a plane that is not the Earth has no kilometres; take `sides`")
 
     @property
     def height_km(self) -> float:
-        """Nothing, too."""
+        """Raise TypeError, as `width_km`."""
         return self.width_km
 
 
 def wrap_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> Box:
-    """Return a box with its longitudes within ±180: the west is above the east across 180°.
+    """Return a box with longitudes within ±180; west > east across the antimeridian.
 
     Parameters
     ----------
@@ -261,12 +262,12 @@ def wrap_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> 
 
 
 def longitude_note(box: Box) -> list[str]:
-    """Return what a raster of a box is to say of its longitudes; nothing where it ends by 180°."""
+    """Return the note on longitudes above 180 for exports of a box; empty if there are none."""
     return ["longitudes grow beyond 180: 181 is 179° W"] if box[3] > 180 else []
 
 
 def geometry(box: Box) -> dict[str, Any]:
-    """Return a box of degrees as GeoJSON; in two parts across 180° (RFC 7946, section 3.1.9).
+    """Return a box as a GeoJSON geometry, split at ±180° (RFC 7946, section 3.1.9).
 
     Parameters
     ----------
@@ -282,7 +283,7 @@ def geometry(box: Box) -> dict[str, Any]:
 
 
 def region_of(declared: Box, plane: str = "") -> Region:
-    """Return the region of four ends as they are written: of the Earth, or of a plane by its text.
+    """Return the region with these declared sides, of the Earth or of a plane given as text.
 
     Raises
     ------
@@ -297,5 +298,5 @@ def region_of(declared: Box, plane: str = "") -> Region:
                 "has a west above its east, such as 177 and -178"
             )
         return Region(*declared)
-    chosen = Plane.parse(plane)
-    return PlaneRegion(*chosen.turned(declared), chosen)
+    parsed = Plane.parse(plane)
+    return PlaneRegion(*parsed.turned(declared), parsed)

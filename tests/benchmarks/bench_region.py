@@ -79,7 +79,7 @@ def by_query(data: Any, keys: Any, box: Any, start: str | None, users: int | Non
         values,
     )["user_id"]
     if users is not None:
-        hashes = data._hashed(0)[np.searchsorted(keys, there)]
+        hashes = data._user_hashes(0)[np.searchsorted(keys, there)]
         there = there[smallest(hashes, users)]
     found = data._fetch(f"SELECT user_id, lat, lon FROM {data._rows} WHERE {where}", values)
     user = np.searchsorted(there, found["user_id"])

@@ -291,7 +291,7 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
         found = count_rows(rows.rows, BoxFilter(edges), 5, bits=want.bits)
         assert np.array_equal(found.cells, want.cells)
         around = layout.rows.mask(BoxFilter(edges.widened()))
-        at_once = layout.taken(*layout.rows.inside(around))
+        at_once = layout.subset(*layout.rows.inside(around))
         for name in layouts.ARRAYS:
             np.testing.assert_array_equal(getattr(rows, name), getattr(at_once, name))
     assert sets.around(layout.edges((39.6, -74.4, 41.4, -72.6)), None) is sets.whole()

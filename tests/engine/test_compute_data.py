@@ -146,7 +146,7 @@ def test_the_first_result_is_of_all_users(
     data = open_checkins(path, cache_dir=tmp_path / "cache")
     host.add_data(data)
     monkeypatch.setattr(working_set, "SLOW_S", 0.0)
-    monkeypatch.setattr(data._kept, "seconds_a_row", 1.0)
+    monkeypatch.setattr(data._row_cache, "seconds_a_row", 1.0)
     request = request_for(data)
     assert next(host.fresh_answer(request, nothing)).early
     assert not first_result(host, replace(request, seed=1)).early

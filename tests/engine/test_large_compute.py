@@ -57,7 +57,7 @@ def test_the_first_shards_users_are_drawn_first_and_said_to_be_few(
     assert "of users" not in exact.label
     assert not np.array_equal(early.surface("true").values, exact.values)
     # counted once, they are not sampled again; and samples are never drawn of fewer
-    assert data._kept.seconds_a_row > 0
+    assert data._row_cache.seconds_a_row > 0
     again = next(iter(host.fresh_answer(request.with_value("epsilon", 2.0), lambda: None)))
     assert "of users" not in again.surface("true").label
     assert data.points(CITY).preview_selection() is not None

@@ -125,12 +125,12 @@ def test_where_counting_takes_long_the_first_users_are_drawn_first(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
     monkeypatch.setattr(working_set, "SLOW_S", 1e-9)
-    monkeypatch.setattr(data._kept, "seconds_a_row", 0.0)
+    monkeypatch.setattr(data._row_cache, "seconds_a_row", 0.0)
     context = context_of(data)
     request = replace(request_for(mechanism=mechanism), selection=Selection("f" * 64, REGION))
     first = list(HeatmapStudy().answer(request, context))
     assert "of users" not in first[0].surface("private").label  # nobody knows how long it takes
-    seconds = data._kept.seconds_a_row
+    seconds = data._row_cache.seconds_a_row
     assert seconds > 0
     monkeypatch.setattr(working_set, "QUICK_S", seconds * 1000)  # a quarter of the rows
     moved = Region(40.1, -73.9, 40.8, -73.2)
@@ -162,7 +162,7 @@ def test_samples_are_never_drawn_of_fewer(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(working_set, "SLOW_S", 0.0)
-    monkeypatch.setattr(data._kept, "seconds_a_row", 1.0)
+    monkeypatch.setattr(data._row_cache, "seconds_a_row", 1.0)
     assert data.points(REGION.box).preview_selection() is not None
     assert data.points(REGION.box, users=5).preview_selection() is None
     assert data.points(REGION.box, share=Fraction(1, 2)).preview_selection() is None

@@ -1,4 +1,4 @@
-"""What the beginning of a file leaves open: each question is one function of a table."""
+"""Questions that the beginning of a file leaves open."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from explorer.checkins.model import Candidate, Mapping, Preview, Question
 from explorer.checkins.parsing.crs_guess import candidates, points_of
 from explorer.checkins.parsing.numbers import Rows, number
 from explorer.checkins.parsing.times import (
+    distinguishing_value,
     meaning_of,
     shown_moment,
     time_formats,
-    told_apart,
 )
 
 NO_USER = (
     Candidate("no column: one row is protected", (("user", None), ("unit", "row"))),
     Candidate("no column: the whole file is protected", (("user", None), ("unit", "file"))),
 )
-"""Answers of a file without a column of persons; the last candidates of the question."""
+"""Answers for a file without a user column, offered last."""
 
 _SHOWN = 40
-"""Letters of a name or value that are shown."""
+"""Maximum length of displayed names and values."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The beginning of a file and how it is read so far.
+    """The beginning of a file and its current interpretation.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class Table:
     named: int
 
     def values(self, column: int) -> list[str]:
-        """Return the fields of a column."""
+        """Return the values of a column."""
         return [row[column] for row in self.rows if column < len(row)]
 
     def name(self, *columns: int) -> str:
-        """Return the names of columns as they can be shown."""
+        """Return the display names of columns."""
         return ", ".join(printable(self.columns[column][:_SHOWN]) for column in columns)
 
 
 def _date_order(table: Table) -> Question | None:
-    """Ask what comes first in a date, where it may be the day or the month."""
+    """Return the question whether day or month comes first in dates."""
     time = table.mapping.time
     if time is None:
         return None
@@ -64,7 +64,7 @@ def _date_order(table: Table) -> Question | None:
     formats = time_formats(values, table.decimal)
     if len(formats) < 2:
         return None
-    example = told_apart(values, formats, table.decimal) or values[0].strip()
+    example = distinguishing_value(values, formats, table.decimal) or values[0].strip()
     return Question(
         "time_format",
         "How are the dates written?",
@@ -84,7 +84,7 @@ def _date_order(table: Table) -> Question | None:
 
 
 def _system(table: Table) -> Question | None:
-    """Ask for the reference system of coordinates that are no degrees."""
+    """Return the question for the reference system of coordinates that are not degrees."""
     mapping = table.mapping
     if mapping.crs or mapping.planar or mapping.order:
         return None
@@ -105,7 +105,7 @@ def _system(table: Table) -> Question | None:
 
 
 def _plane(table: Table) -> Question | None:
-    """Ask for the range of x and y in a plane that is not the Earth."""
+    """Return the question for the range of x and y of another plane."""
     if table.mapping.plane != "":
         return None
     return Question(
@@ -122,7 +122,7 @@ OF_THE_MAPPING: dict[str, Callable[[Table], Question | None]] = {
     "crs": _system,
     "plane": _plane,
 }
-"""Questions, by key, about how chosen columns are read: asked anew when others are chosen."""
+"""Questions, by key, that depend on the mapping and are asked anew when it changes."""
 
 
 def _asked(asking: Iterable[Callable[[Table], Question | None]], table: Table) -> list[Question]:
@@ -130,7 +130,7 @@ def _asked(asking: Iterable[Callable[[Table], Question | None]], table: Table) -
 
 
 def open_questions(table: Table, asked: Sequence[Question]) -> tuple[Question, ...]:
-    """Return what the beginning of a file leaves open, beside what is asked about its columns."""
+    """Return all open questions: the given ones and those about the mapping."""
     if 0 < table.named < len(table.columns):
         asked = [one for one in asked if one.key != "position"]
         asked.append(_too_few_names(table))
@@ -153,7 +153,7 @@ def _too_few_names(table: Table) -> Question:
 def remaining_questions(
     preview: Preview, mapping: Mapping, given: Collection[str]
 ) -> tuple[Question, ...]:
-    """Return the questions that are open after some of them were answered.
+    """Return the questions still open after some were answered.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Latitude taken for longitude: noticed by where towns are."""
+"""Detects swapped latitude and longitude by the positions of towns."""
 
 from functools import cache
 from typing import Any
@@ -26,7 +26,7 @@ _SWAPPED = "Latitude and longitude seem to be swapped: "
 
 
 def _degrees(rows: Rows, mapping: Mapping, decimal: str) -> tuple[Array, Array] | None:
-    """Return latitudes and longitudes of some rows; None where they are no degrees of the Earth."""
+    """Return latitudes and longitudes of sampled rows; None if they are not degrees."""
     if mapping.lat is None or mapping.lon is None or mapping.planar or mapping.crs:
         return None
     if mapping.order:
@@ -48,7 +48,7 @@ def _degrees(rows: Rows, mapping: Mapping, decimal: str) -> tuple[Array, Array] 
 
 
 def beyond_the_poles(rows: Rows, mapping: Mapping, decimal: str) -> str:
-    """Say that most latitudes are none and would be degrees the other way round, or nothing."""
+    """Return the reason if most latitudes exceed ±90 and fit swapped; else an empty text."""
     there = _degrees(rows, mapping, decimal)
     if there is None:
         return ""
@@ -59,7 +59,7 @@ def beyond_the_poles(rows: Rows, mapping: Mapping, decimal: str) -> str:
 
 
 def looks_swapped(rows: Rows, mapping: Mapping, decimal: str) -> str:
-    """Say that latitude and longitude seem to be swapped, or nothing; for columns without names.
+    """Return the reason if latitude and longitude seem swapped; else an empty text.
 
     They do if hardly any of the first rows lies near a town, and most do the other way round; or
     if most latitudes are beyond the poles and would be degrees the other way round.
@@ -81,7 +81,7 @@ def looks_swapped(rows: Rows, mapping: Mapping, decimal: str) -> str:
 
 
 def _near_towns(lat: Array, lon: Array) -> float:
-    """Return the share of positions that are near a town."""
+    """Return the share of positions near a town."""
     towns = _towns()
     places = zip(lat.tolist(), lon.tolist(), strict=True)
     return float(np.mean([towns.nearest(*place)[1] <= _NEAR_KM for place in places]))

@@ -1,4 +1,4 @@
-"""What columns of check-ins are called, in seven languages: words, and names cut into words."""
+"""Vocabulary of column names of check-ins in seven languages."""
 
 import re
 import unicodedata
@@ -121,17 +121,17 @@ COMPANIONS = _set(
     "kennung schlussel schluessel cle clave chave chiave sleutel license licence registration "
     "serial hex"
 )
-"""What makes an identifier of the word for a person or device that it stands beside."""
+"""Words that make an identifier of a neighbouring word for a person or device."""
 
 _NAMES_OF = _set("name nom nombre nome naam screen username screenname nickname login handle")
-"""Companions and persons that are names: numbers of the same person are preferred."""
+"""Words for names of persons; numeric ids of the same person are preferred."""
 
 _NEUTRAL = _set(
     "de del della di da do des du la le el il the a pseudo pseudonym anon anonymous anonymized "
     "anonymised masked encrypted unique internal external public private global main original gps "
     "mobile utc"
 )
-"""Words that change nothing about what a column identifies."""
+"""Neutral words."""
 
 VETO = _set(
     "type typ tipo types count counts cnt anzahl nombres agent category categoria kategorie "
@@ -150,7 +150,7 @@ VETO = _set(
     "tip tips ethnicity race nationality profession occupation income education membership "
     "ownership friendship relationship present tech spec quantity cause causa"
 )
-"""Words beside which a word for a person or device means something else."""
+"""Words that give a neighbouring word for a person another meaning."""
 
 RECORDS = _set(
     "trip trips ride order booking journey route line linea ligne linie shift session event record "
@@ -161,7 +161,7 @@ RECORDS = _set(
     "report ticket fahrt viaje viagem viaggio voyage trajet rit reis auftrag pedido ordine "
     "commande bestelling buchung deployment cell tower antenna"
 )
-"""Records, places and organisations: their identifiers are nobody's."""
+"""Words for records, places and organisations, whose ids do not identify persons."""
 
 MAYBE = _set(
     "id ids identifier ident name nom nombre nome naam number numero nummer key code household "
@@ -169,7 +169,7 @@ MAYBE = _set(
     "bike bicycle scooter fahrrad bici bicicleta velo fiets flight callsign hex serial "
     "session cookie ip track trajectory traj case client registration operator"
 )
-"""Words of names that may be of persons or devices, but do not say so."""
+"""Words that may name persons or devices."""
 
 _KINDS = {
     **dict.fromkeys(
@@ -183,7 +183,7 @@ _KINDS = {
         ("username", "screenname", "nickname", "login", "handle", "uid", "nsid"), "user"
     ),
 }
-"""Words that name the same one."""
+"""Synonyms of persons or devices, by kind."""
 
 _TOGETHER = (
     ("screen", "name"),
@@ -196,7 +196,7 @@ _TOGETHER = (
     ("nick", "name"),
     ("icao", "24"),
 )
-"""Words that mean something else together."""
+"""Pairs of words with a joint meaning."""
 
 STRONG = {
     role: _all(role) - _set("x y breite lange laenge breedte lengte") for role in ("lat", "lon")
@@ -205,23 +205,23 @@ WEAK = {
     "lat": _set("y ycoord breite breedte"),
     "lon": _set("x xcoord lange laenge lengte"),
 }
-"""Words for coordinates: such as mean nothing else, and such as may."""
+"""Unambiguous and ambiguous words for coordinates."""
 
 NO_COORDINATE = _set(
     "acc accuracy accel precision error err std sd sigma uncertainty variance speed velocity mag "
     "gyro distance date time name type flag count num pixel px"
 )
-"""Words beside which coordinates are measurements of something else."""
+"""Words beside which coordinates are other measurements."""
 
 _FILLING = _set("e wgs wgs84 coord coords coordinate coordinates deg degree degrees decimal dd geo")
-"""Words of a coordinate's name that tell no pair from another."""
+"""Words of coordinate names that do not distinguish pairs."""
 
 TIMES = _all("time") | _set(
     "datetimeutc epoch unix millis unixtime timestampms day taken observed recorded captured fix "
     "seen reported pickup start started begin beginn inicio debut inizio end ended ende fin fine "
     "at on jour dia giorno dag t now"
 )
-"""Words of the names of times."""
+"""Words for times."""
 
 _DAYS = _set("day date datetime datum fecha data dia jour giorno dag tag")
 
@@ -235,7 +235,7 @@ LATER = _set(
     "updated modified edited exported eta expiry expires expiration registered joined birthday "
     "birth dob born geburtsdatum nacimiento naissance nascita nascimento"
 )
-"""Words of times that are not those of the rows."""
+"""Words for times other than the row's."""
 
 _NOBODY = (
     VETO
@@ -252,12 +252,12 @@ _NOBODY = (
         "commune communes comuna distrito districte bundesland betreiber"
     )
 )
-"""Words of qualifiers, records, measurements, places and times: a column is nobody's by them."""
+"""Words that rule out persons and devices."""
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 
 _LONGEST = 200
-"""Characters of a name that are compared."""
+"""Maximum length of compared names."""
 
 _LANGUAGES = tuple(NAMES["user"])
 _SAID = {
@@ -288,7 +288,7 @@ _VOCABULARY = frozenset(
 
 
 class Sure(IntEnum):
-    """How sure a name is about what it names."""
+    """Certainty of what a name denotes."""
 
     NO = 0
     MAYBE = 1
@@ -296,7 +296,7 @@ class Sure(IntEnum):
 
 
 class Identity(NamedTuple):
-    """Whether a column's name says that it identifies a person or device.
+    """Whether and how surely a column identifies persons or devices.
 
     Attributes
     ----------
@@ -319,12 +319,12 @@ def _plain(text: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a name without case, accents, signs and what stands in brackets (units)."""
+    """Return a name reduced to letters, without case, accents and units in brackets."""
     return re.sub(r"[^a-z]", "", _plain(_without_units(name)))
 
 
 def _without_units(name: str) -> str:
-    """Return a name without what stands in brackets, unless that is all of it."""
+    """Return a name without bracketed parts, unless nothing else is left."""
     bare = _BRACKETS.sub(" ", name)  # in linear time, whatever the name
     # Normal forms take a time that grows with the square of a run of combining marks.
     return (bare if bare.strip() else name)[:_LONGEST]
@@ -332,7 +332,7 @@ def _without_units(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def words_in(name: str) -> tuple[str, ...]:
-    """Return the words of a column's name, without case and accents: ``userId`` has two.
+    """Split a column name into words without case and accents: ``userId`` has two.
 
     Names are cut at signs, at capitals, between letters and digits, and where a run of letters is
     made of known words alone.
@@ -350,7 +350,7 @@ def words_in(name: str) -> tuple[str, ...]:
 
 
 def _known_words(word: str) -> list[str]:
-    """Cut a word into the fewest known ones; one that is not made of them stays whole."""
+    """Split a word into the fewest known ones; keep it if that is impossible."""
     if word in _VOCABULARY or not 4 <= len(word) <= 40:
         return [word]
     best: list[list[str] | None] = [[]] + [None] * len(word)
@@ -366,7 +366,7 @@ def _known_words(word: str) -> list[str]:
 
 
 def identity_of(name: str) -> Identity:
-    """Return whether a name says that a column identifies a person or device.
+    """Return how surely a name denotes an identifier of persons or devices.
 
     Of a path such as ``Encounter.individualID`` the ends with an identifier are tried, too.
     """
@@ -403,7 +403,7 @@ def _identity(words: Sequence[str]) -> Identity:
 
 
 def names_no_person(name: str) -> bool:
-    """Return whether a name says that a column holds something else than persons or devices."""
+    """Return whether a name rules out persons and devices."""
     words = set(words_in(name))
     nobody = VETO if words & (_PERSONS | _NUMBERED) else _NOBODY
     return bool(words & nobody)
@@ -412,7 +412,7 @@ def names_no_person(name: str) -> bool:
 def coordinate_of(
     name: str, words: dict[str, frozenset[str]]
 ) -> tuple[str, tuple[str, ...]] | None:
-    """Return ``lat`` or ``lon`` if a name says so, and what tells its pair from others.
+    """Return ``lat`` or ``lon`` for coordinate names, and words that distinguish pairs.
 
     Parameters
     ----------
@@ -434,7 +434,7 @@ def coordinate_of(
 
 
 def names_time(name: str) -> Sure:
-    """Return whether a name says that a column holds times: all of it, or a part."""
+    """Return how surely a name denotes times."""
     parts = words_in(name)
     if set(parts) & _NO_TIME:
         return Sure.NO
@@ -446,12 +446,12 @@ def names_time(name: str) -> Sure:
 
 
 def names_day(name: str) -> bool:
-    """Return whether a name says that a column holds dates, perhaps with a time of day."""
+    """Return whether a name denotes dates, with or without time of day."""
     return any(part in _DAYS or part.endswith(("date", "datum")) for part in words_in(name))
 
 
 def known(name: str) -> bool:
-    """Tell whether a column's name says what it holds."""
+    """Return whether a column name is recognised."""
     return (
         key(name) in _KNOWN
         or identity_of(name).sure is Sure.YES
@@ -460,14 +460,14 @@ def known(name: str) -> bool:
 
 
 def language_of(names: Sequence[str]) -> str:
-    """Return the language that most of these names are known in; English if several are."""
+    """Return the language that recognises most names; English in case of a tie."""
     found: set[str] = set(map(key, names))
     found.update(word for name in names for word in words_in(name))
     return max(_LANGUAGES, key=lambda language: len(found & _SAID[language]))
 
 
 def words_of(language: str, roles: Iterable[str] = NAMES) -> dict[str, tuple[str, ...]]:
-    """Return role → its names in English and in a language, the surest first.
+    """Return the words of each role in English and another language, surest first.
 
     Those of other languages are left out: what one calls a place, others call something else.
     """

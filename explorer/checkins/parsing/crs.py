@@ -1,8 +1,8 @@
-"""Coordinates in other reference systems, converted to degrees of WGS 84 by PROJ.
+"""Conversion of coordinates from other reference systems to WGS 84 by PROJ.
 
-Nothing is fetched: without the grids of a national datum PROJ converts by a formula, to some
-metres, and `accuracy` says so. Between WGS 84 and the continental systems (ETRS89, NAD83) nothing
-is done about the drift of plates since they were fixed: up to about a metre (Europe) or two.
+No grids are downloaded: without those of a national datum PROJ uses a formula accurate to metres,
+which `accuracy` reports. The drift between WGS 84 and plate-fixed systems (ETRS89, NAD83) since
+their epochs is ignored: up to about one metre (Europe) or two.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ FUNCTION = "to_degrees"
 """
 
 _CLOSE = 1e-6
-"""How far, of its size, a coordinate may be from itself after a way there and back."""
+"""Relative tolerance of a round trip through PROJ."""
 
 Convert = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
 class MissingLibrary(ValueError):  # noqa: N818  (what is missing, not what failed)
-    """PROJ is not installed; the message says how to."""
+    """PROJ is not installed; the message explains how to install it."""
 
 
 def _proj() -> Any:
@@ -52,7 +52,7 @@ def _proj() -> Any:
 
 @lru_cache(maxsize=64)
 def canonical_crs(text: str) -> str | None:
-    """Return a reference system's name as `Mapping.crs` has it.
+    """Return the canonical name of a reference system, as in `Mapping.crs`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _parsed(pyproj: Any, text: str) -> Any:
 
 
 def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
-    """Return a mapping with the canonical name of its reference system, if it has one.
+    """Return a mapping with the canonical name of its reference system.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
 
 
 def converter(crs: str) -> Convert:
-    """Return a function from y and x (northing and easting) to latitudes and longitudes.
+    """Return a function from (y, x) to (latitude, longitude).
 
     It returns infinities where PROJ does not lead back to y and x, and NaN where they are not
     finite.
@@ -157,8 +157,8 @@ def converter(crs: str) -> Convert:
     return convert
 
 
-def described(crs: str) -> str:
-    """Return a reference system's name and area for people: ``EPSG:25832 (…; Europe …)``."""
+def describe_crs(crs: str) -> str:
+    """Return name and area of a reference system: ``EPSG:25832 (…; Europe …)``."""
     if crs == E7:
         return "degrees times ten million (E7)"
     known = _parsed(_proj(), crs)
@@ -167,7 +167,7 @@ def described(crs: str) -> str:
 
 
 def accuracy(crs: str) -> str:
-    """Return how well positions are converted, for people."""
+    """Return the accuracy of the conversion as text."""
     if crs == E7:
         return "exactly"
     pyproj = _proj()
@@ -182,7 +182,7 @@ def accuracy(crs: str) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep PROJ from warning of grids that are not installed: `accuracy` says so."""
+    """Suppress PROJ's warnings on missing grids, which `accuracy` reports."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -190,7 +190,7 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def crs_function(con: Any, crs: str | None) -> Iterator[None]:
-    """Give a database the function `FUNCTION`, if there is anything to convert.
+    """Register the function `FUNCTION` in a database, if a conversion is needed.
 
     PROJ runs in one thread of Python: the database's own threads are new to Python at every call,
     and would set PROJ up (and crash in it) each time.

@@ -1,4 +1,4 @@
-"""Coordinates that are no degrees: which columns hold them, and in which system they may be."""
+"""Detects coordinates that are not degrees, and candidate reference systems."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "latitude",
     ),
 }
-"""Names of columns with coordinates of a map, of letters only."""
+"""Names of columns with projected coordinates, letters only."""
 
 SYSTEMS: tuple[tuple[str, str, tuple[float, float], tuple[float, float]], ...] = (
     ("EPSG:2056", "Switzerland, LV95", (2.48e6, 2.84e6), (1.07e6, 1.30e6)),
@@ -64,10 +64,10 @@ SYSTEMS: tuple[tuple[str, str, tuple[float, float], tuple[float, float]], ...] =
     ("EPSG:32733", "UTM zone 33S, WGS 84 (zone z: 32700 + z)", (1.6e5, 8.4e5), (1.1e6, 1.0e7)),
     ("EPSG:3857", "Web Mercator", (-2.004e7, 2.004e7), (-2.005e7, 2.005e7)),
 )
-"""Systems in wide use: name, words, range of x and of y in metres, the narrowest first."""
+"""Common systems: name, description, range of x and y in metres, narrowest first."""
 
 _SURELY_METRES = 20_000
-"""Pictures have fewer pixels; and no place that many metres from the origin is in degrees."""
+"""Larger than image sizes in pixels and than any degrees."""
 
 Points = tuple[FloatArray, FloatArray]
 
@@ -83,7 +83,7 @@ def points_of(
 
 
 def candidates(points: Points) -> list[tuple[str, str]]:
-    """Return name and words of the systems that most points may be in, the narrowest first.
+    """Return name and description of the systems that fit most points, narrowest first.
 
     Empty for what may be degrees, or pixels of a picture.
     """
@@ -102,7 +102,7 @@ _E7 = re.compile(r"(?P<role>lat|lon|lng)[a-z]*[ _.-]*e7", re.IGNORECASE)
 
 
 def e7_columns(names: Sequence[str]) -> dict[str, int]:
-    """Return the columns whose names say degrees times ten million, if there is one pair."""
+    """Return the columns named as degrees times ten million, if there is exactly one pair."""
     found: dict[str, list[int]] = {"lat": [], "lon": []}
     for i, name in enumerate(names):
         if said := _E7.search(name[:200]):
@@ -112,7 +112,7 @@ def e7_columns(names: Sequence[str]) -> dict[str, int]:
 
 
 def is_e7(names: Sequence[str], lat: int | None, lon: int | None) -> bool:
-    """Tell whether the names of both coordinates say degrees times ten million."""
+    """Return whether both coordinate names denote degrees times ten million."""
     columns = [column for column in (lat, lon) if column is not None and column < len(names)]
     return len(columns) == 2 and all(_E7.search(names[column][:200]) for column in columns)
 
@@ -120,7 +120,7 @@ def is_e7(names: Sequence[str], lat: int | None, lon: int | None) -> bool:
 def metric_columns(
     places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
 ) -> dict[str, int] | None:
-    """Return the columns of y and x if they are surely metres of some map, else None.
+    """Return the columns of y and x if they clearly are metres; else None.
 
     Parameters
     ----------

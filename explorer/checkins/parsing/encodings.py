@@ -1,9 +1,9 @@
-"""Encodings of text: which one a file is in, how sure that is, and what it is called.
+"""Detects and names text encodings.
 
 A byte-order mark decides, then whether the bytes are valid UTF-8. Otherwise the encodings below are
 compared: charset-normalizer rates how disordered the text would be, and the share of characters
 that are usual in the encoding's languages says whether it would be words. Ratings that are close
-are no decision: then it matters whether ids or names would be read differently.
+are ambiguous: the user is asked if ids or names depend on the choice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 UTF_8 = ("utf-8", "utf-8-sig")
-"""Encodings that are not decoded before the database reads them."""
+"""Encodings that the database reads without conversion."""
 
 NAMES = {
     "utf-8": "UTF-8",
@@ -42,25 +42,25 @@ NAMES = {
     "big5": "Big5 (Chinese)",
     "cp949": "EUC-KR (Korean)",
 }
-"""Codec → its name for people; the usual codecs come first."""
+"""Codec → display name; common codecs first."""
 
 SURE = 0.9
-"""A rating below it is no decision."""
+"""Ratings below are uncertain."""
 
 CLOSE = 0.1
-"""Encodings rated so near to the best are rivals."""
+"""Rating difference within which encodings are rivals."""
 
 EVIDENCE = 1 << 16
-"""Bytes of lines with letters outside ASCII that are rated, at most."""
+"""Maximum bytes of non-ASCII lines that are rated."""
 
 _FIELD = re.compile(rb'[^,;\t"\r]+')
-"""A field, roughly. None of the encodings has these delimiters within a character."""
+"""A field, approximately. In no supported encoding are these delimiters parts of characters."""
 
 _WORD = re.compile(rb"[A-Za-z\x80-\xff][\x80-\xff]|[\x80-\xff][A-Za-z]")
-"""Letters beside each other; stray bytes stand alone."""
+"""Adjacent letters; stray bytes are isolated."""
 
 WINDOWS = 64
-"""Parts of a long file in which such lines are looked for."""
+"""Number of parts of a long file in which non-ASCII lines are searched."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -91,14 +91,14 @@ _BLOCKS = {
     "big5": ("big5", 0xA4, 0xC6, "、。·（）「」０-９　－，"),
     "cp949": ("euc-kr", 0xB0, 0xC8, "·（）０-９　"),
 }
-"""Encoding → the character set and its rows of everyday characters, and signs beside them."""
+"""Encoding → character set, its rows of common characters, and common signs."""
 
 CANDIDATES = (*_LETTERS, *_ALPHABETS, *_BLOCKS)
 
 
 @dataclass(frozen=True)
 class Detected:
-    """The encoding of some text.
+    """A detected encoding.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Detected:
 
 
 def codec_of(name: str) -> str:
-    """Return the codec of an encoding by any of its usual names.
+    """Return the codec of an encoding from any of its common names.
 
     Raises
     ------
@@ -152,19 +152,19 @@ def codec_of(name: str) -> str:
 
 
 def shown_encoding(encoding: str) -> str:
-    """Return the name of an encoding for people."""
+    """Return the display name of an encoding."""
     return NAMES.get(encoding, encoding)
 
 
-def declared(head: bytes, encoding: str) -> str:
-    """Return the codec for an encoding that somebody chose: UTF-16 has an order of bytes."""
+def codec_with_byte_order(head: bytes, encoding: str) -> str:
+    """Return the codec of a chosen encoding, with the byte order of UTF-16."""
     if encoding == "utf-16" and mark_of(head) != encoding:
         return _utf_16(head) or encoding
     return encoding
 
 
 def reread(text: str, encoding: str, other: str) -> str:
-    """Return a text as it would be if its bytes were in another encoding; empty if it can't be."""
+    """Reinterpret a text's bytes in another encoding; empty if that is impossible."""
     try:
         return text.encode(encoding).decode(other)
     except UnicodeError:
@@ -172,12 +172,12 @@ def reread(text: str, encoding: str, other: str) -> str:
 
 
 def mark_of(head: bytes) -> str | None:
-    """Return the encoding that a byte-order mark declares, or None."""
+    """Detect the encoding of a file from its beginning, or other parts if that is ASCII."""
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
 def detect(head: bytes, more: Iterable[bytes] = ()) -> Detected:
-    """Return the encoding of a file by its beginning, and by other parts if that is ASCII.
+    """Detect the encoding of a file from its beginning, or other parts if that is ASCII.
 
     Lines that are valid UTF-8 keep a file UTF-8 unless they are few: stray bytes in some lines are
     damage of these lines.
@@ -202,7 +202,7 @@ def detect(head: bytes, more: Iterable[bytes] = ()) -> Detected:
 
 
 def detect_lines(lines: Sequence[bytes]) -> Detected:
-    """Return the encoding of lines that are not ASCII; of none it is UTF-8."""
+    """Detect the encoding of non-ASCII lines; UTF-8 if there are none."""
     invalid = [line for line in lines if not _decodes(line, "utf-8")]
     words_in = sum(bool(_WORD.search(line)) for line in invalid)
     if words_in <= len(invalid) / 2 or len(invalid) <= MOSTLY * (len(lines) - len(invalid)):
@@ -225,11 +225,11 @@ def detect_lines(lines: Sequence[bytes]) -> Detected:
 
 
 MOSTLY = 20
-"""Lines that are no valid UTF-8 for each that is, in a file that is not taken for UTF-8."""
+"""Invalid lines per valid UTF-8 line above which a file is not UTF-8."""
 
 
 def rate(text: bytes) -> list[tuple[str, float]]:
-    """Return the encodings that a text may be in with their ratings, 0…1, the best first."""
+    """Return the possible encodings of a text with ratings, 0…1, best first."""
     from charset_normalizer import from_bytes
 
     fitting = [name for name in CANDIDATES if _decodes(text, name)]
@@ -250,7 +250,7 @@ def rate(text: bytes) -> list[tuple[str, float]]:
 
 
 def invalid_note(invalid: int, encoding: str, lines: Sequence[bytes]) -> str:
-    """Return what to do about rows that are not valid in an encoding.
+    """Return the note on rows that are invalid in an encoding.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def invalid_note(invalid: int, encoding: str, lines: Sequence[bytes]) -> str:
 
 
 def sampled_lines(path: Path, size: int) -> Iterable[bytes]:
-    """Yield whole lines of evenly spaced parts of a file."""
+    """Yield whole lines from evenly spaced parts of a file."""
     with path.open("rb") as file:
         for i in range(1, WINDOWS + 1):
             file.seek(i * size // (WINDOWS + 1))
@@ -287,7 +287,7 @@ def _decodes(text: bytes, encoding: str) -> bool:
 
 
 def _utf_16(head: bytes) -> str | None:
-    """Return UTF-16 of either order if every second byte of delimiters and digits is zero."""
+    """Return the byte order of UTF-16 from the zero bytes of delimiters and digits."""
     some = head[: 1 << 14]
     some = some[: len(some) & ~1]
     if len(some) < 8 or b"\0" not in some:
@@ -301,7 +301,7 @@ def _utf_16(head: bytes) -> str | None:
 
 
 def _usual_share(text: str, encoding: str) -> float:
-    """Return the share of the characters outside ASCII that are usual in an encoding's languages.
+    """Return the share of non-ASCII characters common in the encoding's languages.
 
     Two letters of a word are not usual if only one is Latin, or if a capital comes behind a small
     one; nor is a Latin text most of whose letters have accents.

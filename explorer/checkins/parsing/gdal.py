@@ -1,6 +1,6 @@
-"""GDAL without network, without files beside the one it is given, and with the formats we read.
+"""Imports GDAL without network access, sidecar files and unneeded drivers.
 
-GDAL takes its settings from the environment when it is imported: import it by `pyogrio`, here.
+GDAL reads its settings from the environment on import: import it only by `pyogrio` below.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from explorer.checkins.errors import CheckinError, shown_name
 
 KEPT = ("GeoJSON", "GeoJSONSeq", "GPKG", "GPX", "KML", "LIBKML")
-"""Drivers of GDAL that are left registered."""
+"""GDAL drivers that stay registered."""
 
 SKIPPED = (
     "ADBC",
@@ -92,11 +92,11 @@ SETTINGS = {
     "OGR_SQLITE_LIST_VIRTUAL_OGR": "NO",
     "PROJ_NETWORK": "OFF",
 }
-"""Where nothing may be fetched, connections go to a port that nobody serves."""
+"""Connections are directed to an unused local port."""
 
 _CRS = re.compile(rb"""["'](?:c|\\u0063)(?:r|\\u0072)(?:s|\\u0073)["']\s*""")
 LONGEST_CRS = 1 << 16
-"""Characters of a description of a reference system; a longer one is refused."""
+"""Maximum length of a reference system description."""
 _NAMED = re.compile(
     r"(EPSG|ESRI|OGC):[A-Za-z0-9]{1,16}|urn:ogc:def:crs:(EPSG|ESRI|OGC):[0-9.]{0,8}:[A-Za-z0-9]{1,16}",
     re.ASCII | re.IGNORECASE,
@@ -110,7 +110,7 @@ _WKT = re.compile(
 
 
 def pyogrio() -> Any:
-    """Return the library, imported with `SETTINGS`."""
+    """Return pyogrio, imported with `SETTINGS`."""
     os.environ.update(SETTINGS)
     import pyogrio
 
@@ -118,17 +118,17 @@ def pyogrio() -> Any:
 
 
 def is_named_system(text: str) -> bool:
-    """Whether a text names a reference system by authority and code: ``EPSG:25832``, or as URN."""
+    """Return whether a text is an authority and code: ``EPSG:25832`` or a URN."""
     return _NAMED.fullmatch(text) is not None
 
 
 def is_wkt(text: str) -> bool:
-    """Whether a text is well-known text of a reference system, of a bounded length."""
+    """Return whether a text is well-known text of bounded length."""
     return len(text) <= LONGEST_CRS and _WKT.match(text) is not None
 
 
 def check_geojson(path: Path) -> None:
-    """Refuse GeoJSON that names its reference system otherwise than by authority and code.
+    """Raise for GeoJSON whose reference system is not given by authority and code.
 
     GDAL would follow a link, and PROJ open the file of a ``+init=`` text.
 
@@ -142,7 +142,7 @@ def check_geojson(path: Path) -> None:
 
 
 def _check_member(path: Path, behind: bytes) -> None:
-    """Refuse what stands behind a name ``crs``, unless it is harmless."""
+    """Raise if the value after a name ``crs`` is not harmless."""
     text = behind.decode("utf-8", "replace")
     if text[:1] in (",", "]", "}", ""):
         return  # a value, not a name

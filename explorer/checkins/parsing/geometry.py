@@ -1,4 +1,4 @@
-"""Tables with a column of geometries, as text: the points' coordinates, and what is no point."""
+"""SQL that reads tables with geometry columns as text."""
 
 import json
 from collections.abc import Iterable
@@ -8,15 +8,15 @@ from explorer.checkins.database import identifier
 from explorer.checkins.model import Mapping, Reason
 
 _POINT = r"^(?:MULTI)?POINT(?: Z| M| ZM)? \(+([^ ,()]+) ([^ ,()]+)[^,]*\)+$"
-"""A point, with whatever other coordinates, or a collection of one point, as well-known text."""
+"""A point with any further coordinates, or a collection of one point, as WKT."""
 
 _DEGREES = ("EPSG:4326", "EPSG:4979", "OGC:CRS84", "OGC:CRS84H")
-"""Names of WGS 84: positions in it are not converted."""
+"""Names of WGS 84, from which nothing is converted."""
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """The columns of a table, each as SQL that gives its text.
+    """Columns of a table, each as SQL of its text.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class TextColumns:
 
     @property
     def select(self) -> str:
-        """Columns ``c0…`` of text; with geometries also ``fault`` and ``shape``."""
+        """Text columns ``c0…``; with geometries also ``fault`` and ``shape``."""
         columns = [f"{text} AS c{i}" for i, text in enumerate(self.texts)]
         if self.fault:
             columns += [f"{self.fault} AS fault", f"{self.shape} AS shape"]
@@ -47,16 +47,16 @@ class TextColumns:
 
     @property
     def cells(self) -> str:
-        """The columns of text that `select` gives, alone."""
+        """The text columns of `select` only."""
         return ", ".join(f"c{i}" for i in range(len(self.texts)))
 
     def fault_of(self, mapping: Mapping) -> str:
-        """Return the column with what is wrong with a row, empty if positions are no geometries."""
+        """Return the fault column; empty if positions are not geometries."""
         return "fault" if self.fault and {mapping.lat, mapping.lon} & {0, 1} else ""
 
     @property
     def line(self) -> str:
-        """A row for people, of what `select` gives: the cells, joined by commas."""
+        """Comma-separated cells of a row of `select`."""
         cells = ", ".join(f"coalesce(c{i}, '')" for i in range(len(self.texts)))
         return f"concat_ws(',', {cells}{', shape' if self.fault else ''})"
 
@@ -106,7 +106,7 @@ def text_columns(described: Iterable[tuple[str, str]], degrees: bool | None = No
 
 
 def known_system(text: str | None) -> str | None:
-    """Return the name of a reference system as `Mapping.crs` has it, from what a file says of it.
+    """Return the `Mapping.crs` name of a reference system as described by a file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which column is which: told by names and contents, and asked where they do not tell."""
+"""Assigns columns to roles by name and contents."""
 
 import math
 import re
@@ -42,7 +42,7 @@ from explorer.checkins.parsing.numbers import (
     LONGITUDE_FIRST,
     Rows,
     has_fraction,
-    matched,
+    match_field,
     number,
     point_in,
 )
@@ -80,7 +80,7 @@ _BLAMED = {
     "user": (Reason.BLANK_FIELD,),
     "image": (Reason.BLANK_FIELD,),
 }
-"""Reasons for which a column may be to blame."""
+"""Reasons to attribute to a column, by role."""
 
 FEW, OF_ROWS = 10, 1000
 """A column of persons has more values than that in so many rows, or is asked about. Of fewer rows
@@ -94,7 +94,7 @@ _ZONED = re.compile(r"\s*\d{4}-\d{1,2}-\d{1,2}[T ][\d:.]+\s*(Z|[+-]\d{2}:?\d{2})
 
 
 def looks_like_header(rows: Rows) -> bool:
-    """Tell whether the first row holds names: known ones, or no number where the others have some.
+    """Return whether the first row is a header: known names, or text above numbers.
 
     A first row that is only broken (a single bad field) is not a header.
     """
@@ -120,13 +120,13 @@ def looks_like_header(rows: Rows) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number with a point or a comma."""
+    """Return whether a text is a number with a point or comma."""
     return any(number(text, sign) is not None for sign in ".,")
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What names and contents say about the columns, and what they leave open.
+    """Guessed mapping and open questions.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Guess:
 
 @dataclass
 class _Columns:
-    """Names and values of the columns, and what was found so far.
+    """Names and values of the columns, and the roles assigned so far.
 
     Attributes
     ----------
@@ -169,17 +169,17 @@ class _Columns:
 
     @cached_property
     def values(self) -> list[list[str]]:
-        """The fields of each column."""
+        """Values of each column."""
         return [[row[i] for row in self.rows] for i in range(len(self.names))]
 
     @cached_property
     def filled(self) -> list[list[str]]:
-        """The fields of each column that are not blank, without blanks around them."""
+        """Non-blank values of each column, stripped."""
         return [[v for value in column if (v := value.strip())] for column in self.values]
 
     @cached_property
     def spellings(self) -> list[str | None]:
-        """How times are written in each column, if it holds times."""
+        """Time format of each column, or None."""
         return [self._spelling(column[:200]) for column in self.filled]
 
     def _spelling(self, values: Sequence[str]) -> str | None:
@@ -188,7 +188,7 @@ class _Columns:
 
     @cached_property
     def moments(self) -> list[str]:
-        """What each column tells of times: ``moment``, ``day``, ``clock``, or nothing.
+        """Kind of time in each column: ``moment``, ``day``, ``clock``, or empty.
 
         Where there are names, numbers count only if one says that they are times. Moments that are
         all at midnight are days: a spreadsheet has no days without a time of day.
@@ -209,12 +209,12 @@ class _Columns:
         return "day" if all(t.time() == MIDNIGHT for t in found if t is not None) else "moment"
 
     def _are_parts_of_a_day(self, values: Sequence[str]) -> bool:
-        """Return whether numbers of a spreadsheet may be times of day without a format."""
+        """Return whether spreadsheet numbers may be times of day without a format."""
         numbers = [number(v, self.decimal) for v in values] if self.serials else []
         return any(numbers) and all(n is not None and 0 <= n < 1 for n in numbers)
 
     def may_be_no_time(self, i: int) -> bool:
-        """Return whether the numbers of a column of times may well be something else."""
+        """Return whether numbers that look like times may be something else."""
         spelling = self.spellings[i]
         if not only_digits(spelling):
             return False
@@ -225,11 +225,11 @@ class _Columns:
         return not sure or (self.moments[i] == "day" and not names_day(self.names[i]))
 
     def is_free(self, i: int) -> bool:
-        """Return whether no role has a column yet."""
+        """Return whether a column has no role yet."""
         return i not in self.found.values()
 
     def degrees(self, i: int, limit: float, fractions: bool = False) -> bool:
-        """Return whether most values of a column may be degrees, and have fractions if asked."""
+        """Return whether most values may be degrees, with fractions if required."""
         values = self.filled[i][:500]
 
         def fits(v: str) -> bool:
@@ -240,11 +240,11 @@ class _Columns:
         return bool(values) and share(values, fits) > 0.5 and (fractional or not fractions)
 
     def name(self, *columns: int) -> str:
-        """Return the names of columns as they can be shown."""
+        """Return the display names of columns."""
         return ", ".join(printable(self.names[i][:_SHOWN]) for i in dict.fromkeys(columns))
 
     def candidate(self, *more: tuple[str, Any], note: str = "", **roles: int) -> Candidate:
-        """Return the answer that these roles have these columns."""
+        """Return a candidate that assigns columns to roles."""
         columns = tuple(dict.fromkeys(roles.values()))
         row = next((r for r in self.rows if all(r[i].strip() for i in columns)), None)
         example = "" if row is None else printable(", ".join(row[i].strip() for i in columns))
@@ -253,7 +253,7 @@ class _Columns:
 
 
 def _is_clock(text: str) -> bool:
-    return matched(_CLOCK, text) is not None
+    return match_field(_CLOCK, text) is not None
 
 
 def guess_mapping(
@@ -266,7 +266,7 @@ def guess_mapping(
     tabbed: bool = False,
     serials: str = "",
 ) -> Guess:
-    """Tell which column holds what: by its name, then by what is in it.
+    """Guess the roles of the columns, by name, then by contents.
 
     Parameters
     ----------
@@ -312,13 +312,13 @@ def guess_mapping(
 
 
 def _is_snap(rows: Rows, width: int, decimal: str) -> bool:
-    """Tell whether rows are of the layout of SNAP: id, time with an offset, degrees, whole id."""
+    """Return whether rows have the SNAP layout: id, zoned time, degrees, integer id."""
 
     def fits(row: Sequence[str]) -> bool:
         lat, lon = number(row[2], decimal), number(row[3], decimal)
         return (
             bool(row[0].strip())
-            and matched(_ZONED, row[1]) is not None
+            and match_field(_ZONED, row[1]) is not None
             and lat is not None
             and lon is not None
             and abs(lat) <= 90
@@ -331,7 +331,7 @@ def _is_snap(rows: Rows, width: int, decimal: str) -> bool:
 
 
 def roles_by_name(names: Sequence[str], rows: Rows, decimal: str) -> dict[str, int]:
-    """Return role → column of values that stand in the names of folders, one row a file.
+    """Return roles of columns encoded in folder names, one row per file.
 
     How often a value occurs says nothing there, so that names alone tell persons.
     """
@@ -346,7 +346,7 @@ def roles_by_name(names: Sequence[str], rows: Rows, decimal: str) -> dict[str, i
 
 
 def _places_and_weights(columns: _Columns) -> None:
-    """Find the columns of locations and weights by their names."""
+    """Assign location and weight columns by name."""
     if not columns.named:
         return
     places: dict[str, int] = {}
@@ -363,7 +363,7 @@ def _places_and_weights(columns: _Columns) -> None:
 
 
 def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
-    """Find the columns of positions; return what must be asked about them."""
+    """Assign position columns; return the question that remains, if any."""
     found, pairs = columns.found, _pairs(columns, STRONG)
     strong = bool(pairs)
     places: dict[str, int] = {}
@@ -408,7 +408,7 @@ _Pair = tuple[int, int, tuple[str, ...]]
 
 
 def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
-    """Return pairs of columns with latitude and longitude in their names, which are else alike."""
+    """Return pairs of columns named latitude and longitude that otherwise agree."""
     if not columns.named:
         return []
     by_rest: dict[tuple[str, ...], dict[str, list[int]]] = {}
@@ -427,7 +427,7 @@ def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
 
 
 def _glued(columns: _Columns, by_rest: dict[tuple[str, ...], dict[str, list[int]]]) -> None:
-    """Add columns such as ``siteLat`` and ``siteLng`` written as one word, if both are there."""
+    """Add pairs such as ``siteLat`` and ``siteLng`` written as one word."""
     for i, name in enumerate(columns.names):
         letters, words = key(name), set(words_in(name))
         if words & (STRONG["lat"] | STRONG["lon"] | NO_COORDINATE) or not columns.filled[i]:
@@ -445,7 +445,7 @@ def _both_degrees(columns: _Columns, pair: _Pair, fractions: bool = False) -> bo
 
 
 def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -> Question | None:
-    """Take the only pair, unless its values say that it must be asked about."""
+    """Assign the only pair, unless its values require a question."""
     columns.found.update(lat=lat, lon=lon)
     pair = Mapping(lat=lat, lon=lon)
     if candidates(points_of(columns.rows, lat, lon, _reader(columns))):
@@ -466,7 +466,7 @@ def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -
 
 
 def _hemispheres(columns: _Columns, lat: int, lon: int) -> tuple[int, ...]:
-    """Return columns of N and S, or of E and W, beside coordinates without a sign."""
+    """Return columns of hemispheres beside unsigned coordinates."""
     if any(v.startswith("-") for i in (lat, lon) for v in columns.filled[i]):
         return ()
     letters = [{v.upper() for v in filled[:500]} for filled in columns.filled]
@@ -480,7 +480,7 @@ def _hemispheres(columns: _Columns, lat: int, lon: int) -> tuple[int, ...]:
 
 
 def _unnamed_position(columns: _Columns) -> Question | None:
-    """Ask for positions that no name tells of, with what the contents suggest."""
+    """Return the question for positions without recognised names, with candidates."""
     there: list[Candidate] = []
     for i in range(len(columns.names)):
         there += _point_candidates(columns, i)
@@ -503,7 +503,7 @@ def _unnamed_position(columns: _Columns) -> Question | None:
 
 
 def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
-    """Return both orders of a column with both coordinates, the likelier first."""
+    """Return candidates for a column with both coordinates, the likelier order first."""
     some = columns.filled[i][:200]
     found = [pair for v in some if (pair := point_in(v)) is not None]
     if not found or len(found) <= 0.8 * len(some):
@@ -530,11 +530,11 @@ def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
 
 
 _MAX_PAIRS = 30
-"""Neighbouring columns that are compared with the places of towns, which takes time."""
+"""Maximum number of neighbouring columns compared with towns, which is slow."""
 
 
 def _degree_candidates(columns: _Columns) -> list[Candidate]:
-    """Return neighbours that look like degrees, in the order that towns suggest."""
+    """Return candidate pairs of neighbouring degree columns, ordered by towns."""
     found: list[Candidate] = []
     tried = 0
     for i in range(len(columns.names) - 1):
@@ -578,7 +578,7 @@ def _swap_question(columns: _Columns, lat: int, lon: int, reason: str) -> Questi
 
 
 def _times(columns: _Columns) -> Question | None:
-    """Find the column of times; return what must be asked about it."""
+    """Assign the time column; return the question that remains, if any."""
     kinds = {i: kind for i, kind in enumerate(columns.moments) if kind and columns.is_free(i)}
     moments = [i for i, kind in kinds.items() if kind == "moment"]
     days = [i for i, kind in kinds.items() if kind == "day"]
@@ -625,7 +625,7 @@ def _times(columns: _Columns) -> Question | None:
 
 
 def _may_be_serial(columns: _Columns, i: int) -> bool:
-    """Return whether a column holds numbers with fractions that would be dates of a spreadsheet."""
+    """Return whether fractional numbers may be spreadsheet dates."""
     filled = columns.filled[i][:200]
     return (
         columns.is_free(i)
@@ -639,7 +639,7 @@ def _of_another_moment(columns: _Columns, i: int) -> bool:
 
 
 def _differs(columns: _Columns, day: int, moment: int) -> bool:
-    """Return whether a column of days holds others than a column of moments."""
+    """Return whether a column of days disagrees with a column of moments."""
     if columns.spellings[day] != "iso" or columns.spellings[moment] != "iso":
         return False
     rows = [(row[day].strip()[:10], row[moment].strip()[:10]) for row in columns.rows[:200]]
@@ -677,7 +677,7 @@ _CALENDAR = (
 
 
 def _calendar(columns: _Columns) -> list[int]:
-    """Return columns of years, months, days and hours, if there are two of them or more."""
+    """Return columns of years, months, days and hours, if there are at least two."""
     found = [
         i
         for i, name in enumerate(columns.names)
@@ -687,7 +687,7 @@ def _calendar(columns: _Columns) -> list[int]:
 
 
 def _unread_time(columns: _Columns, i: int) -> bool:
-    """Return whether a column is called a time, but holds nothing that can be read as one."""
+    """Return whether a column named as time holds nothing readable as time."""
     free = columns.named and columns.is_free(i) and bool(columns.filled[i])
     return free and not columns.moments[i] and names_time(columns.names[i]) is Sure.YES
 
@@ -696,7 +696,7 @@ def _unread_time(columns: _Columns, i: int) -> bool:
 
 
 def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None:
-    """Find the column of persons or devices; return what must be asked about it."""
+    """Assign the user column; return the question that remains, if any."""
     title = "Which column names the person or device?"
     free = [i for i in range(len(columns.names)) if columns.is_free(i) and columns.filled[i]]
     identities = {i: identity_of(columns.names[i]) for i in free if columns.named}
@@ -728,14 +728,14 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
 
 
 def _one_to_one(columns: _Columns, first: int, second: int) -> bool:
-    """Return whether two columns always change together in the rows that have both."""
+    """Return whether two columns correspond one to one."""
     pairs = {(row[first].strip(), row[second].strip()) for row in columns.rows}
     whole = {pair for pair in pairs if all(pair)}
     return len({a for a, _ in whole}) == len(whole) == len({b for _, b in whole})
 
 
 def _unlikely(columns: _Columns, i: int) -> str:
-    """Return why a column that is called a person may name none; empty if nothing says so."""
+    """Return why a column named as user may not identify users; else an empty text."""
     values = columns.filled[i]
     some = values[:OF_ROWS]
     name = columns.name(i)
@@ -755,7 +755,7 @@ def _unlikely(columns: _Columns, i: int) -> str:
 
 
 HOUSEHOLDS = {"household", "hh", "haushalt", "hogar", "menage", "famiglia", "huishouden", "sampn"}
-"""Words for households; surveys number the persons of each from 1."""
+"""Words for households; surveys number the persons within each."""
 _FLAGS = {"0", "1", "true", "false", "True", "False", "yes", "no", "Yes", "No", "t", "f", "y", "n"}
 
 
@@ -769,7 +769,7 @@ def _counted(columns: _Columns, i: int) -> str:
 
 
 def _repeats(columns: _Columns, i: int) -> bool:
-    """Return whether a column may hold identifiers: whole, repeated, and not just a few."""
+    """Return whether values look like identifiers: integers or text, repeated, not few."""
     values = columns.filled[i][:OF_ROWS]
     distinct = len(set(values))
     whole = share(values, lambda v: not re.fullmatch(r"[+-]?\d*[.,]\d+", v[:LONGEST])) > 0.5
@@ -789,7 +789,7 @@ def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") 
 
 
 def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
-    """Return which column is to blame for most rows that fail, and what stands there.
+    """Return a clause naming the column that causes most failures, with an example.
 
     Returns
     -------
@@ -820,7 +820,7 @@ def _shown_name(preview: Preview, column: int) -> str:
 def mapping_problems(
     columns: Sequence[str], rows: Rows, mapping: Mapping, decimal: str = "."
 ) -> list[str]:
-    """Return what is doubtful about a guessed mapping, in sentences."""
+    """Return doubts about a guessed mapping, as sentences."""
     found = []
     if mapping.time is not None:
         texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
@@ -834,7 +834,7 @@ def mapping_problems(
 
 
 def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
-    """Return a preview's mapping with some columns put right, and times as they are spelt there.
+    """Return a preview's mapping with changed columns and matching time format.
 
     Parameters
     ----------

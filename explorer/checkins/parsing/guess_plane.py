@@ -1,4 +1,4 @@
-"""Points in planes that are not the Earth: told from degrees, and how far x and y may go."""
+"""Detects coordinates of images and other planes, and their limits."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ _PLANAR: dict[str, tuple[str, ...]] = {
         "scene",
     ),
 }
-"""Names of columns in tables of points in pictures and other planes, of letters only."""
+"""Names of columns with image coordinates, letters only."""
 
 
 def planar_columns(
     places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
 ) -> dict[str, int] | None:
-    """Return the columns of x, y and image if they are surely no degrees, else None.
+    """Return the columns of x, y and image if they clearly are not degrees; else None.
 
     That is so if rows are about images, or if most of them do not lie on the globe: names alone
     do not tell, because x and y may be degrees, too.
@@ -48,7 +48,7 @@ def planar_columns(
 
 
 def limits(mapping: Mapping) -> Iterator[tuple[str, int | None, float, float]]:
-    """Yield name, column, least and largest value of both coordinates."""
+    """Yield name, column, minimum and maximum of both coordinates."""
     plane = mapping.plane_there
     if plane is not None:
         yield "y", mapping.lat, plane.low, plane.high

@@ -1,4 +1,4 @@
-"""Header of a table: which line holds the names, and which lines around it are no rows.
+"""Finds the header of a table and the surrounding lines that are no rows.
 
 Exports often begin with lines that are neither names nor rows: ``sep=;``, a title, comments. A
 second line of names or of units may follow the header. These lines are counted as lines before the
@@ -17,7 +17,7 @@ from explorer.checkins.parsing.numbers import Rows
 from explorer.checkins.parsing.times import is_iso, share, time_format
 
 MAX_ABOVE = 60
-"""A header is looked for among the first so many rows."""
+"""Maximum number of rows searched for a header."""
 
 _NO_UNIT = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "nil", "inf"}) | {
     "unknown",
@@ -29,7 +29,7 @@ _NO_UNIT = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "n
     "no fix",
     "nofix",
 }
-"""Words that stand for a missing number; a row of them is a row, not a line of units."""
+"""Words for missing numbers; rows of them are not lines of units."""
 
 _COMMENT = re.compile(r"\s*(#|%|//|--)")
 _DELIMITER = re.compile(r'"?sep=(\\t|.)"?[\s,;]*', re.IGNORECASE)
@@ -37,7 +37,7 @@ _DELIMITER = re.compile(r'"?sep=(\\t|.)"?[\s,;]*', re.IGNORECASE)
 
 @dataclass(frozen=True)
 class HeaderRows:
-    """Which of the first rows is the header.
+    """Position of the header among the first rows.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def find_header(rows: Rows) -> HeaderRows:
 
 
 def _names_numbers(row: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether known names stand in a row and at least two numbers below them."""
+    """Return whether known names stand above at least two numbers."""
     if len(row) != len(below) or any(map(is_number, row)):
         return False
     return sum(is_number(value) for name, value in zip(row, below, strict=True) if known(name)) >= 2
@@ -102,13 +102,13 @@ def is_comment(line: str) -> bool:
     return bool(_COMMENT.match(line))
 
 
-def uncommented(line: str) -> str:
+def strip_comment_mark(line: str) -> str:
     """Return the text of a comment line."""
     return line.lstrip("#%/- ")
 
 
 def declared_delimiter(line: str) -> str | None:
-    """Return the delimiter that a line such as ``sep=;`` declares, or None."""
+    """Return the delimiter of a declaration such as ``sep=;``, or None."""
     found = _DELIMITER.fullmatch(line)
     if not found:
         return None
@@ -116,7 +116,7 @@ def declared_delimiter(line: str) -> str | None:
 
 
 def usual_number(counts: Sequence[int]) -> int:
-    """Return the most frequent of some numbers, the largest of several; 0 of none."""
+    """Return the most frequent number, the largest in case of a tie; 0 of none."""
     return max(set(counts), key=lambda n: (counts.count(n), n)) if counts else 0
 
 
@@ -125,7 +125,7 @@ def _familiar(row: Sequence[str]) -> int:
 
 
 def _typed_columns(rows: Rows) -> tuple[list[int], list[int]]:
-    """Return the columns that hold numbers, and those that hold times, in most rows."""
+    """Return the columns with numbers and those with times in most rows."""
     numeric, times = [], []
     for i in range(len(rows[0]) if rows else 0):
         cells = [row[i] for row in rows]
@@ -139,7 +139,7 @@ def _typed_columns(rows: Rows) -> tuple[list[int], list[int]]:
 def _is_second_header(
     row: Sequence[str], usual: int, numeric: Sequence[int], times: Sequence[int]
 ) -> bool:
-    """Return whether a row below names holds units or names: words where the others have values."""
+    """Return whether a row below the header holds units or further names."""
     if len(row) != usual:
         return False
     values = [row[i].strip() for i in numeric]
@@ -151,12 +151,12 @@ def _is_second_header(
 
 
 def _is_time(text: str) -> bool:
-    """Return whether a text alone is a time."""
+    """Return whether a text is a time."""
     return bool(text) and time_format([text]) is not None
 
 
 class Line(Enum):
-    """What a line above the first row is."""
+    """Kind of a line above the first row."""
 
     BEFORE = "before the header"
     BLANK = "blank"
@@ -164,7 +164,7 @@ class Line(Enum):
 
 
 class HeaderLines:
-    """Tells physical lines above the first row apart, one by one.
+    """Classifies the physical lines above the first row, one by one.
 
     Parameters
     ----------
@@ -179,11 +179,11 @@ class HeaderLines:
 
     @property
     def left(self) -> int:
-        """How many lines that are not blank are still to come."""
+        """Number of non-blank lines still expected."""
         return self._before + self._names + self._after
 
     def next(self, line: bytes) -> Line:
-        """Return what the next line, without its end, is."""
+        """Return the kind of the next line, given without its end."""
         if self._before:
             self._before -= 1
             return Line.BEFORE if line else Line.BLANK

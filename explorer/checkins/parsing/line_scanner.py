@@ -1,10 +1,10 @@
-"""One pass over a file's lines: fingerprint, count, and what a CSV reader can't be trusted with.
+"""Scans the lines of a text file: sha256, line counts, lines unsafe for a CSV reader.
 
-DuckDB's reader skips blank lines, replaces invalid bytes, splits at stray carriage returns and
-loses lines longer than its buffer, and the row behind a megabyte of blank lines. This pass finds
-every such line by itself, so that line numbers and counts never depend on the reader. A file
-without such lines is read where it is; otherwise a copy without them is written on the way. What is
-remembered of a line is a few bytes, since there may be as many such lines as there are lines.
+DuckDB's reader skips blank lines, replaces invalid bytes, splits at stray carriage returns, and
+loses lines longer than its buffer and the row after a megabyte of blank lines. The scanner finds
+all such lines itself, so that line numbers and counts never depend on the reader. A file without
+them is read in place; otherwise a copy without them is written during the scan. Only a few bytes
+are stored per line, because all lines of a file may be of this kind.
 """
 
 import codecs
@@ -23,19 +23,19 @@ from explorer.checkins.parsing.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, LineArray, Scan
 
 WIDE = 64
-"""Fields of a line above which the pass counts them, so that the reader need not split them all."""
+"""Number of fields above which the scanner counts them, to spare the reader."""
 
 MAX_BLANK = 1000
-"""Blank lines that a block without anything else may have where the reader sees it."""
+"""Maximum number of consecutive blank lines passed to the reader."""
 
 _STRAY_CR = re.compile(rb"\r(?!\n)")
 
 
 class Copy(Protocol):
-    """What is written of the file for the reader."""
+    """Target of the copy for the reader."""
 
     def write(self, data: bytes, /) -> int:
-        """Write some more."""
+        """Append data."""
         ...
 
 
@@ -44,7 +44,7 @@ class CopyNeeded(Exception):  # noqa: N818  (a signal, not an error)
 
 
 class LineScanner:
-    """Looks at blocks of whole lines and passes on what the reader may see.
+    """Scans blocks of whole lines and passes on those safe for the reader.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class LineScanner:
         self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._reject)
 
     def feed(self, block: bytes | int) -> None:
-        """Take the next block of whole lines, or the length of a line that is too long.
+        """Process the next block of whole lines, or the length of an overlong line.
 
         Raises
         ------
@@ -112,17 +112,17 @@ class LineScanner:
         self._pass_on(block)
 
     def finish(self) -> None:
-        """Say that there are no more lines."""
+        """Signal the end of the input."""
         self._joiner.finish()
 
     def cut_off(self, text: bytes) -> None:
-        """Take a last line of which only the beginning is there."""
+        """Process a truncated last line."""
         self._joiner.finish()
         self._scan.lines += 1
         self._reject(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
 
     def _take_header(self, block: bytes) -> bytes:
-        """Take the lines above the first row off a block; a copy is written without them."""
+        """Remove the lines above the first row from a block."""
         at = 0
         while at < len(block) and self._above.left:
             end = block.find(b"\n", at)
@@ -157,7 +157,7 @@ class LineScanner:
         return self._fields is not None and self._is_ragged(block)
 
     def _is_ragged(self, block: bytes) -> bool:
-        """Tell whether a line that isn't blank has another number of fields than the others."""
+        """Return whether a non-blank line has another number of fields."""
         if len(self._delimiter) > 1:
             return True
         found = np.flatnonzero(np.frombuffer(block, np.uint8) == self._delimiter[0])
@@ -178,7 +178,7 @@ class LineScanner:
             self._scan.malformed_texts[line] = text[: 4 * EXAMPLE_LENGTH]
 
     def _feed_lines(self, block: bytes) -> None:
-        """Judge each line by itself; slow, and only for blocks that hold a malformed line."""
+        """Process each line separately; slow, only for blocks with malformed lines."""
         if self._copy is None:
             raise CopyNeeded
         for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:
@@ -201,13 +201,13 @@ class LineScanner:
             self._pass_on(line + b"\n")
 
     def _ragged(self, fields: int) -> Reason | None:
-        """Return what is wrong with a number of fields, where the pass counts them."""
+        """Return the reason for a wrong number of fields, if the scanner counts them."""
         if self._fields is None or fields == self._fields:
             return None
         return Reason.TOO_MANY_FIELDS if fields > self._fields else Reason.TOO_FEW_FIELDS
 
     def _record(self, first: int, last: int, fields: list[str]) -> None:
-        """Take a record of a quoted file."""
+        """Process a record of a quoted file."""
         text = FIELD_SEPARATOR.join(fields).replace("\n", LINE_SEPARATOR).encode() + b"\n"
         reason = self._ragged(len(fields))
         if text == b"\n":  # a pair of quotes and nothing else; the reader would skip it
@@ -229,7 +229,7 @@ class LineScanner:
             self._copy.write(text)
 
     def _fault(self, line: bytes) -> Reason | None:
-        """Return why the reader must not see a line, quotes and fields aside."""
+        """Return why the reader must not see a line, apart from quotes and field counts."""
         if b"\0" in line or b"\r" in line:
             return Reason.CONTROL_CHARACTER
         if self._dialect.quoted and _has_separator(line):
@@ -247,7 +247,7 @@ def _has_separator(text: bytes) -> bool:
 
 
 def _blank(block: bytes, stops: LineArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Tell which lines, ending at these places of a block, have nothing on them."""
+    """Return a mask of blank lines, given the positions of their ends."""
     lengths = np.diff(stops, prepend=-1) - 1
     blank: np.ndarray[Any, np.dtype[np.bool_]] = lengths == 0
     if b"\r" in block:
@@ -264,7 +264,7 @@ def scan_lines(
     tick: Callable[[int, int], None],
     fingerprint: bool = True,
 ) -> Scan:
-    """Go through a text file once.
+    """Scan a text file once.
 
     Parameters
     ----------

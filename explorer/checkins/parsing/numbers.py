@@ -1,4 +1,4 @@
-"""Numbers in text: decimal points and commas, and separators of thousands, which are refused."""
+"""Parsing of numbers and coordinate pairs in text; thousands separators are rejected."""
 
 import re
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 Rows = Sequence[Sequence[str]]
 
 BLANKS = " \t\n\v\f\r"
-"""What the reader allows beside a number; Python's own notion has separators such as U+001F too."""
+"""White space the reader allows around a number; Python's includes U+001F and others."""
 
 LONGEST = 64
-"""Characters of a number or a time, blanks around it not counted. Longer fields are neither."""
+"""Maximum length of numbers and times, without surrounding white space."""
 
 # ASCII: neither other scripts' digits nor separators beside a number are numbers to the reader.
 _NUMBERS = {
@@ -21,13 +21,13 @@ _NUMBERS = {
 _FRACTIONS = {sign: re.compile(rf"[+-]?\d+{re.escape(sign)}\d+", re.ASCII) for sign in ".,"}
 
 THOUSANDS = r"[+-]?[0-9]{1,3}([.,'’ \x{00A0}\x{202F}][0-9]{3})+([.,][0-9]+)?"
-"""A number with separators of thousands, as the database's regular expressions have it."""
+"""A number with thousands separators, in the database's regular expression syntax."""
 
 _THOUSANDS = re.compile(THOUSANDS.replace(r"\x{00A0}\x{202F}", "\u00a0\u202f"))
 
 
-def matched(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Match a pattern with a whole field, blanks around it left out.
+def match_field(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Match a pattern with a whole field, ignoring surrounding white space.
 
     A field longer than `LONGEST` is refused before the pattern sees it, so that no pattern, however
     it is written, takes more than a bounded number of steps.
@@ -37,29 +37,29 @@ def matched(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def short_enough(column: str) -> str:
-    """Return the SQL test that a field is not longer than `LONGEST`, as in `matched`."""
+    """Return an SQL condition that a field is not longer than `LONGEST`, as in `match_field`."""
     blanks = " || ".join(f"chr({ord(c)})" for c in BLANKS)
     return f"(strlen({column}) <= {LONGEST} OR length(trim({column}, {blanks})) <= {LONGEST})"
 
 
 def number(text: str, decimal: str = ".") -> float | None:
-    """Return the number a field holds, or None."""
-    found = matched(_NUMBERS[decimal], text)
+    """Return the number in a field, or None."""
+    found = match_field(_NUMBERS[decimal], text)
     return None if found is None else float(found[0].replace(decimal, "."))
 
 
 def has_thousands(text: str) -> bool:
-    """Tell whether a field looks like a number with separators of thousands: ``1.234,5``."""
-    return matched(_THOUSANDS, text) is not None
+    """Return whether a field looks like a number with thousands separators: ``1.234,5``."""
+    return match_field(_THOUSANDS, text) is not None
 
 
 def has_fraction(text: str, decimal: str) -> bool:
-    """Tell whether a field is a number with a fraction behind this sign."""
-    return matched(_FRACTIONS[decimal], text) is not None
+    """Return whether a field is a number with a fraction after this decimal sign."""
+    return match_field(_FRACTIONS[decimal], text) is not None
 
 
 def decimal_sign(rows: Rows) -> str:
-    """Return what stands before most fractions of a file: a point or a comma.
+    """Return the decimal sign of most fractions: a point or a comma.
 
     A comma with three digits behind it is no sign of thousands here: degrees have no thousands.
     Where commas separate fields, those inside one stand between quotes.
@@ -80,14 +80,14 @@ POINT = (
     + _NUMBER
     + r"\s*°?(?:[,; ]\s*[+-]?[0-9.]+)?\s*[)\]}]?\s*"
 )
-"""The regular expression, in what Python and the database have in common; case is ignored."""
+"""Regular expression in the syntax common to Python and the database; ignores case."""
 
 _POINT = re.compile(POINT, re.IGNORECASE | re.ASCII)
 
 
 def point_in(text: str) -> tuple[float, float] | None:
     """Return the two numbers of a field in their order, or None."""
-    found = matched(_POINT, text)
+    found = match_field(_POINT, text)
     return None if found is None else (float(found[1]), float(found[2]))
 
 

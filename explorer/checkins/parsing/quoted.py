@@ -1,4 +1,4 @@
-"""Records of a quoted file (RFC 4180): fields in double quotes, over several lines if need be."""
+"""Splits records of quoted files (RFC 4180), whose fields may span lines."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,24 +10,24 @@ from explorer.checkins.parsing.numbers import number
 from explorer.checkins.parsing.streams import MAX_LINE
 
 FIELD_SEPARATOR = "\x1f"
-"""Stands between fields in the copy of a quoted file (ASCII unit separator)."""
+"""Field separator in the copy of a quoted file (ASCII unit separator)."""
 
 LINE_SEPARATOR = "\x1e"
-"""Stands there for a line's end inside a field (ASCII record separator)."""
+"""Replacement for line ends within fields (ASCII record separator)."""
 
 MAX_RECORD_LINES = 100
-"""A quoted field that has not ended after so many lines is taken to have lost its end."""
+"""Maximum number of lines of a quoted field; longer ones lost their closing quote."""
 
 
 class SplitError(Enum):
-    """Why a record can't be split into fields."""
+    """Reasons why a record cannot be split into fields."""
 
     OPEN = "a quoted field has not ended"
     BROKEN = "a quote stands where none may"
 
 
 def split_record(line: str, delimiter: str) -> list[str] | SplitError:
-    """Split one record at the delimiters outside double quotes.
+    """Split a record at the delimiters outside of double quotes.
 
     A field is either free of quotes or enclosed in them, with inner ones doubled (RFC 4180).
     """
@@ -67,14 +67,14 @@ def split_record(line: str, delimiter: str) -> list[str] | SplitError:
 
 
 def split_quoted(line: str, delimiter: str) -> list[str] | None:
-    """Return the fields of one record; None if its quotes are broken."""
+    """Return the fields of a record; None if its quotes are broken."""
     fields = split_record(line, delimiter)
     return None if isinstance(fields, SplitError) else fields
 
 
 @dataclass(frozen=True)
 class RowShape:
-    """What a line looks like that is a row of its own.
+    """Shape of a line that is a row of its own.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class RowShape:
     degrees: tuple[tuple[int, float], ...] = ()
 
     def fits(self, line: str) -> bool:
-        """Tell whether a line is a row, taking quotes that make no sense for letters."""
+        """Return whether a line is a row, with broken quotes treated as letters."""
         fields = split_quoted(line, self.delimiter) or line.split(self.delimiter)
         if len(fields) != self.width:
             return False
@@ -103,7 +103,7 @@ class RowShape:
 
 
 class RecordJoiner:
-    """Takes the lines of a quoted file one by one and puts those of a record together.
+    """Joins consecutive lines of a quoted file into records.
 
     One stray quote must not cost the rows between it and the next one. So where lines can't be
     joined, or are rows of their own, only the first of them is given up and the others are judged
@@ -142,17 +142,17 @@ class RecordJoiner:
 
     @property
     def open(self) -> bool:
-        """Whether a record has begun and not ended."""
+        """Whether a record is incomplete."""
         return bool(self._lines)
 
     def feed(self, number: int, line: bytes) -> None:
-        """Take the next line, without its end."""
+        """Process the next line, given without its end."""
         todo = deque([(number, line)])
         while todo:
             self._take(*todo.popleft(), todo)
 
     def finish(self) -> None:
-        """Say that nothing follows that could end an open record."""
+        """Signal that no line follows that could complete a record."""
         todo: deque[tuple[int, bytes]] = deque()
         while self._lines or todo:
             if todo:
@@ -180,7 +180,7 @@ class RecordJoiner:
                 self._record(number, number, fields)
 
     def _continue(self, number: int, line: bytes, todo: deque[tuple[int, bytes]]) -> None:
-        """Take a line that may belong to the record begun before it."""
+        """Process a line that may continue the open record."""
         lines = [*self._lines, line] if b'"' in line else self._lines
         self._size += 1 + len(line)
         too_much = len(self._lines) >= MAX_RECORD_LINES or self._size > MAX_LINE
@@ -203,7 +203,7 @@ class RecordJoiner:
         self._record(self._first, number, fields)
 
     def _trusted(self, lines: list[str], fields: list[str]) -> bool:
-        """Tell whether lines are one record, rather than rows between two stray quotes."""
+        """Return whether lines are one record, rather than rows between two stray quotes."""
         fits = self._shape.fits
         if len(fields) != self._shape.width or any(map(fits, lines[1:-1])):
             return False
@@ -212,7 +212,7 @@ class RecordJoiner:
         return not (fits(lines[0]) and fits(lines[-1]))
 
     def _give_up(self, lines: list[bytes], todo: deque[tuple[int, bytes]]) -> None:
-        """Set the first line aside and have the others judged again."""
+        """Reject the first line and process the others again."""
         self._lines = []
         self._reject(self._first, Reason.BROKEN_QUOTES, lines[0])
         todo.extendleft((self._first + i, lines[i]) for i in range(len(lines) - 1, 0, -1))

@@ -1,4 +1,4 @@
-"""What is wrong with the cells of a row, by the rules of loading, and what to do about it."""
+"""Explains invalid cells of a row by the rules of loading, with remedies."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from explorer.checkins.parsing.times import reads_time, time_fault
 from explorer.user_rows import id_text
 
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
-"""Outside of these, sums of weights and of their squares may be lost."""
+"""Beyond these, sums of weights or of their squares may lose precision."""
 
 
 class CellFault(NamedTuple):
-    """Why a cell can't be read.
+    """Fault and remedy of an invalid cell.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ UNKNOWN_POSITION = CellFault(
 def bad_cells(
     row: Sequence[str], mapping: Mapping, decimal: str = ".", width: int | None = None
 ) -> dict[int, CellFault]:
-    """Return the columns of a row that can't be read as the mapping says, and why.
+    """Return the invalid cells of a row by column.
 
     The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
 
@@ -97,7 +97,7 @@ def bad_cells(
 
 
 def _no_number(name: str, text: str, decimal: str) -> CellFault:
-    """Return why a field is no number."""
+    """Return why a field is not a number."""
     if not text:
         return CellFault(f"the {name} is empty", EMPTY)
     other = {".": ",", ",": "."}[decimal]
@@ -116,7 +116,7 @@ def _no_number(name: str, text: str, decimal: str) -> CellFault:
 
 
 def _outside(name: str, text: str, value: float, low: float, high: float) -> CellFault:
-    """Return on which side a number lies outside its range."""
+    """Return the fault of a number outside its range."""
     side, end = ("above", high) if value > high else ("below", low)
     remedy = "correct it"
     if name in ("latitude", "longitude"):

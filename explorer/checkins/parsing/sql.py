@@ -1,4 +1,4 @@
-"""The SQL that reads text into typed rows, each with the code of what is wrong with it."""
+"""SQL that converts text columns to typed rows with a validation code."""
 
 from collections.abc import Mapping as Table, Sequence
 from pathlib import Path
@@ -28,10 +28,10 @@ from explorer.geography.plane import Plane
 from explorer.user_rows import MAX_MARKS, NO_WIDTH
 
 ABSENT = "\n"
-"""What a field must hold to be read as NULL: never. So NULL means that there was no field."""
+"""NULL marker that no field can equal, so that NULL means a missing field."""
 
 TEXT_ID = 255
-"""Code of a good row whose user id must stay text; the file is then read again that way."""
+"""Code of a valid row whose user id is not an integer; the file is read again with text ids."""
 
 NOTHING: Table[Any, Any] = MappingProxyType({})
 
@@ -41,7 +41,7 @@ the database then reads as a time fits `ISO_PATTERN` too."""
 
 
 def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: bool = True) -> str:
-    """Return a table expression with columns ``c0…c{width-1}`` and ``extra``, all text.
+    """Return a table expression of text columns ``c0…c{width-1}`` and ``extra``.
 
     Everything is read as text: a reader's own casts accept too much (``1_000``, 12.7 as 13).
     """
@@ -56,7 +56,7 @@ def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: boo
 
 
 def with_added(table: str, width: int, added: Sequence[str | None]) -> str:
-    """Return a table expression with columns behind the first so many that hold one text each."""
+    """Return a table expression with constant text columns appended."""
     if not added:
         return table
     columns = (
@@ -69,7 +69,7 @@ def with_added(table: str, width: int, added: Sequence[str | None]) -> str:
 def with_instants(
     source: str, column: str, spelling: str, decimal: str = ".", zone: str | None = None
 ) -> str:
-    """Return a table expression with a column ``instant``: the instants that `times.moment` reads.
+    """Return a table expression with a column ``instant``, parsed as `times.moment` does.
 
     Times without an offset are of a time zone (UTC if None), by `zones.RULE`; it is NULL where
     the text is no time.
@@ -94,7 +94,7 @@ def with_instants(
 
 
 def _instant(column: str, spelling: str, decimal: str) -> str:
-    """Return SQL for an instant, NULL where the text is none; without an offset it is of UTC."""
+    """Return SQL for a double; NULL for invalid text (``1_000`` is invalid)."""
     if spelling in COUNTED:
         epoch = COUNTED[spelling]
         scale, most = epoch.microseconds / epoch.step, MAX_MICROSECONDS / epoch.step
@@ -126,7 +126,7 @@ def _fits(column: str, pattern: str) -> str:
 
 
 def naive_test(column: str, spelling: str) -> str:
-    """Return SQL for whether a time states no offset from UTC."""
+    """Return SQL for whether a time lacks an offset from UTC."""
     if spelling != "iso":
         return str(takes_zone(spelling)).lower()
     return (
@@ -140,7 +140,7 @@ _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 
 def id_expression(column: str) -> str:
-    """Return SQL for the text by which ids are compared, as `explorer.user_rows.id_text` does."""
+    """Return SQL for the canonical user id, as `explorer.user_rows.id_text`."""
     # A mark has two bytes and more. `\p{M}{129}` itself takes over .1 s to compile, in every query,
     # and some 20 µs a row.
     seen = f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')"
@@ -156,7 +156,7 @@ def id_expression(column: str) -> str:
 
 
 def number_expression(column: str, decimal: str = ".") -> str:
-    """Return SQL for a double, NULL where the text is none (``1_000`` is none)."""
+    """Return SQL for a double; NULL for invalid text (``1_000`` is invalid)."""
     if decimal == ",":
         return (
             f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '.') "
@@ -169,7 +169,7 @@ def number_expression(column: str, decimal: str = ".") -> str:
 
 
 def coordinate_expression(column: str, order: str, role: str) -> str:
-    """Return SQL for the latitude (``lat``) or longitude of a field with both, else NULL."""
+    """Return SQL for the latitude or longitude of a field with both; else NULL."""
     place = 1 if (order == LATITUDE_FIRST) == (role == "lat") else 2
     return (
         f"CASE WHEN {short_enough(column)} THEN "
@@ -330,7 +330,7 @@ def typed_rows(
 
 
 def _inside(plane: Plane | None) -> tuple[str, ...]:
-    """Return the tests of y and x lying where they may; a position (0, 0) of the Earth may not."""
+    """Return the SQL conditions for valid y and x; (0, 0) on the Earth is invalid."""
     if plane is None:
         return "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"
     low, high, left, right = plane.low, plane.high, plane.left, plane.right
@@ -338,7 +338,7 @@ def _inside(plane: Plane | None) -> tuple[str, ...]:
 
 
 def _steps(name: str, plane: Plane) -> str:
-    """Return SQL for the nearest whole number of a plane's steps; NULL where there is no number."""
+    """Return SQL for the nearest step of a plane; NULL for invalid numbers."""
     step = plane.step
     factor = f"* {step.denominator}" if step < 1 else f"/ {step.numerator}e0"
     return f"try_cast(round({name} {factor}) AS BIGINT)"

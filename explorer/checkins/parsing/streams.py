@@ -1,4 +1,4 @@
-"""A file as a stream: decompressed, decoded, cut into blocks of whole lines."""
+"""Reads a file as a stream: decompressed, decoded, in blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from explorer.checkins.parsing.encodings import UTF_8
 from explorer.checkins.scan import Damage
 
 PIECE = 1 << 18
-"""Decompressed bytes at a time."""
+"""Maximum decompressed bytes per piece."""
 
 _GZIP = 31
-"""zlib's window bits for members with header, checksum and length."""
+"""zlib window bits for members with header, checksum and length."""
 
 _MAGIC = b"\x1f\x8b"
 
 _CHECKS = {"incorrect data check": "checksum", "incorrect length check": "length"}
-"""What zlib says of the two fields behind the contents."""
+"""zlib messages for wrong trailer fields."""
 
 
 def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
-    """Yield what a gzip archive holds, up to its end or the first bit that makes no sense.
+    """Yield the contents of a gzip archive up to its end or its first defect.
 
     Archives joined end to end are one. A wrong checksum or length costs nothing but trust.
 
@@ -100,7 +100,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
 
 
 def _ended() -> zlib._Decompress:
-    """Return a decompressor that is at its end."""
+    """Return a decompressor at the end of its stream."""
     unzip = zlib.decompressobj(-15)
     unzip.decompress(b"\x03\0")
     return unzip
@@ -111,7 +111,7 @@ def _reason(fault: zlib.error) -> str:
 
 
 def _up_to_fault(unzip: zlib._Decompress, data: bytes) -> tuple[list[bytes], int]:
-    """Return all that can be decompressed of data with a fault in it, and the fault's place.
+    """Return the data decompressible before a defect, and the position of the defect.
 
     An exception takes with it what the failing call had decompressed, so the calls get smaller.
     """
@@ -137,7 +137,7 @@ def _up_to_fault(unzip: zlib._Decompress, data: bytes) -> tuple[list[bytes], int
 
 
 def _only_the_checksum_is_missing(unzip: zlib._Decompress) -> bool:
-    """Tell whether a member lacks nothing but (part of) its last eight bytes.
+    """Return whether a member lacks only (part of) its eight trailer bytes.
 
     Within them, four more bytes complete a checksum, which is then wrong, or a length. Before them,
     four bytes can't: the contents would have to end first.
@@ -150,10 +150,10 @@ def _only_the_checksum_is_missing(unzip: zlib._Decompress) -> bool:
 
 
 CHUNK = 1 << 18
-"""Bytes at a time: stays in the processor's cache, and no other thread waits long for ours."""
+"""Bytes per read: fit into the cache and block other threads only briefly."""
 
 MAX_LINE = 1 << 20
-"""Longer lines are rejected."""
+"""Maximum length of a line in bytes; longer lines are rejected."""
 
 
 UNPACKED_FREELY = 1 << 28
@@ -166,7 +166,7 @@ FREE_BYTES = 1 << 28
 def raw_chunks(
     path: Path, dialect: Dialect, digest: Any, damage: Damage, tick: Callable[[int], None]
 ) -> Iterator[bytes]:
-    """Yield the file's bytes, decompressed if it is an archive, in pieces of up to 256 KB.
+    """Yield the decompressed bytes of a file in pieces of up to 256 KB.
 
     Parameters
     ----------
@@ -222,14 +222,14 @@ def raw_chunks(
 
 
 def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]:
-    """Yield UTF-8 without a byte-order mark; bytes that claim to be UTF-8 pass unchecked."""
+    """Yield UTF-8 without byte-order mark; input declared as UTF-8 is not validated."""
     if dialect.line_end == "\r":
         return (text.replace(b"\r", b"\n") for text in _utf8(chunks, dialect.encoding))
     return _utf8(chunks, dialect.encoding)
 
 
 def _invalid(error: UnicodeError) -> tuple[str, int]:
-    """Return a lone surrogate for bytes that are no characters: it is not valid UTF-8 either."""
+    """Decode invalid bytes to a lone surrogate, which is invalid in UTF-8 too."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "\udc80", error.end
@@ -260,7 +260,7 @@ def _utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def blocks(chunks: Iterator[bytes]) -> Iterator[bytes | int]:
-    """Cut a stream into pieces of whole lines; a line over `MAX_LINE` comes as its length.
+    """Split a stream into blocks of whole lines; a line over `MAX_LINE` yields its length.
 
     Only the last piece may lack its final newline.
     """

@@ -1,8 +1,8 @@
-r"""How times are written: one pattern a spelling, which the preview and the database both use.
+r"""Time formats: one pattern per format, used by both the preview and the database.
 
-A spelling is ``iso``, one of `COUNTED`, or a format of strptime made of `_PARTS`. A field is a time
-in a spelling if it fits the spelling's pattern and names a day and an hour that exist. Patterns use
-only what Python's ``re`` and the database's RE2 understand alike: ``\s`` and ``\d`` do not.
+A format ("spelling") is ``iso``, one of `COUNTED`, or a strptime format made of `_PARTS`. A field
+is valid if it matches the pattern and the date and time exist. Patterns use only syntax with the
+same meaning in Python's ``re`` and the database's RE2, which excludes ``\s`` and ``\d``.
 """
 
 import difflib
@@ -14,10 +14,10 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.parsing.numbers import BLANKS, LONGEST, matched, number
+from explorer.checkins.parsing.numbers import BLANKS, LONGEST, match_field, number
 
 FIRST_YEAR, LAST_YEAR = 1932, 2067
-"""Whole years whose seconds, counted from 2000, fit into 32 bits; other times are not kept."""
+"""Years whose seconds since 2000 fit into 32 bits; other times are rejected."""
 
 _AROUND = r"[ \t\n\x0b\f\r]*"
 _OFFSET = (
@@ -31,12 +31,12 @@ ISO_PATTERN = (
     rf"{_AROUND}(?:({_DAY}{_HOUR})(?: *(?:[Zz]|UTC|GMT|(?:(?:UTC|GMT) *)?({_OFFSET})))?"
     rf"|({_DAY})){_AROUND}"
 )
-"""Times in ISO 8601, generously. Groups: time without offset, its offset, a day alone."""
+"""ISO 8601 times, tolerant. Groups: time without offset, offset, day only."""
 PLAIN_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR}(?:Z|{_OFFSET})?{_AROUND})?"
 """Those of them that the database casts as they are, which takes less time; not days before
 blanks."""
 NAIVE_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR})?{_AROUND}"
-"""Those of them that do not state their offset from UTC."""
+"""ISO 8601 times without offset."""
 
 _ISO, _NAIVE_ISO = re.compile(ISO_PATTERN), re.compile(NAIVE_ISO_PATTERN)
 _ISO_SHAPE = re.compile(rf"({_DAY}(?:{_HOUR})?)( *(?:UTC|GMT)? *[+-][0-9:]+)?")
@@ -47,7 +47,7 @@ _FROM_1900_S, _FROM_1904_S = -25_569 * _DAY_S, -24_107 * _DAY_S
 
 
 class Epoch(NamedTuple):
-    """A unit of time and the instant that numbers count from.
+    """A unit of time and the origin of numeric times.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ SERIALS = {
 """Times of spreadsheets without a format, of either date system: clock times without an offset.
 The system of 1900 counts the day 1900-02-29, so that later days are counted from 1899-12-30."""
 COUNTED = {**EPOCHS, **SERIALS}
-"""Spellings that are a number."""
+"""Numeric formats."""
 _FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
 MAX_MICROSECONDS = 8e15
 """From the start of an epoch that are made an instant at all: of 1970, until the year 2223."""
@@ -99,7 +99,7 @@ _DATES = (
     (r"\d{1,2}-[A-Za-z]{3}-\d{2}", "%d-%b-%y"),
     (r"[A-Za-z]{3} \d{1,2}, \d{4}", "%b %d, %Y"),
 )
-"""How dates look, and what that may mean: both orders where people write both."""
+"""Patterns of dates and their possible meanings."""
 
 _DATE = re.compile(
     "|".join(rf"(?P<d{i}>{shape})(?!\d)" for i, (shape, *_) in enumerate(_DATES)), re.ASCII
@@ -136,7 +136,7 @@ OFFERED = (
     *_DIGITS_ONLY[:4],
     *_WHOLE,
 )
-"""Common spellings, offered beside those found in a file."""
+"""Common formats offered in addition to those of a file."""
 
 _MONTHS = (
     "January",
@@ -190,7 +190,7 @@ _EXAMPLE = datetime(2024, 12, 31, 23, 59, 58, tzinfo=UTC)
 
 @lru_cache(256)
 def pattern_of(spelling: str) -> str:
-    """Return the pattern of a strptime format, with a group named after each of its letters.
+    """Return the regular expression of a strptime format, with a group per directive.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _compiled(spelling: str) -> re.Pattern[str]:
 
 
 def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
-    """Return the time that a field holds in a spelling of `Mapping.time_format`, or None.
+    """Parse a field in a format of `Mapping.time_format`; None if it is invalid.
 
     It has no time zone if neither the field nor the spelling states the offset from UTC.
 
@@ -246,7 +246,7 @@ def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
             return _iso_moment(text)
         if spelling in COUNTED:
             return _epoch_moment(text, spelling, decimal)
-        found = matched(_compiled(spelling), text)
+        found = match_field(_compiled(spelling), text)
     except (OverflowError, _NoSuchTime):
         return None
     try:
@@ -256,11 +256,11 @@ def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
 
 
 class _NoSuchTime(Exception):  # noqa: N818 - a signal inside this module
-    """There is no such day or hour."""
+    """The date or time of day does not exist."""
 
 
 def _iso_moment(text: str) -> datetime | None:
-    found = matched(_ISO, text)
+    found = match_field(_ISO, text)
     if found is None:
         return None
     timed, offset, day = found.groups()
@@ -279,7 +279,7 @@ def _iso_moment(text: str) -> datetime | None:
         ) + timedelta(days=midnight)
     except ValueError:
         raise _NoSuchTime from None
-    if matched(_NAIVE_ISO, text):
+    if match_field(_NAIVE_ISO, text):
         return naive
     return naive.replace(tzinfo=_zone(offset or "Z"))
 
@@ -307,7 +307,7 @@ def _epoch_moment(text: str, spelling: str, decimal: str) -> datetime | None:
 
 
 def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
-    """Return the time of a format's parts, by their letters.
+    """Return the time of the matched parts of a format.
 
     Raises
     ------
@@ -345,12 +345,12 @@ def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
 
 
 def formats_of(text: str) -> tuple[str, ...]:
-    """Return the strptime formats that a time may be written in; day first before month first."""
+    """Return the strptime formats a time may be in; day first before month first."""
     return tuple(form for form in _shapes_of(text) if _parses(form, text))
 
 
 def _shapes_of(text: str) -> tuple[str, ...]:
-    """Return formats that look like a time, whether or not there is such a date."""
+    """Return formats with the shape of a time, whether or not the date exists."""
     text = text.strip(BLANKS)
     found = _DATE.match(text) if len(text) <= LONGEST else None
     if found is None or found.lastgroup is None:
@@ -362,7 +362,7 @@ def _shapes_of(text: str) -> tuple[str, ...]:
 
 
 def _clock_format(clock: re.Match[str]) -> str:
-    """Return the format of a time of day and of what stands behind it."""
+    """Return the format of a time of day and its suffix."""
     parts = ""
     if clock["gap"]:
         colon, half = clock["colon"], clock["half"]
@@ -377,7 +377,7 @@ def _clock_format(clock: re.Match[str]) -> str:
 
 
 def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -> tuple[str, ...]:
-    """Return the spellings that fit most of these fields equally well, or none.
+    """Return the formats that fit most of these fields equally well.
 
     Parameters
     ----------
@@ -405,11 +405,11 @@ def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -
     votes = Counter(form for v in values for form in formats_of(v))
     most = max(votes.values(), default=0)
     best = tuple(form for form, n in votes.items() if n == most and 2 * n > len(values))
-    return best if len(best) < 2 or told_apart(values, best) else best[:1]
+    return best if len(best) < 2 or distinguishing_value(values, best) else best[:1]
 
 
 def _digit_formats(values: Sequence[str], decimal: str, serials: str) -> tuple[str, ...]:
-    """Return the spellings that fit most of some numbers: dates first, then instants since 1970."""
+    """Return the formats that fit most numbers: dates first, then epochs."""
     if serials and share(values, partial(_is_serial, spelling=serials, decimal=decimal)) > 0.9:
         return (serials,)
     dates = tuple(
@@ -434,12 +434,12 @@ def _is_serial(text: str, spelling: str, decimal: str) -> bool:
 
 
 def only_digits(spelling: str | None) -> bool:
-    """Tell whether times written that way may be numbers of something else: ids or telephones."""
+    """Return whether values of a format may also be ids or other numbers."""
     return spelling in (*COUNTED, *_DIGITS_ONLY)
 
 
-def told_apart(values: Sequence[str], formats: Sequence[str], decimal: str = ".") -> str:
-    """Return the first field that is another time in another of some spellings, or nothing."""
+def distinguishing_value(values: Sequence[str], formats: Sequence[str], decimal: str = ".") -> str:
+    """Return the first field whose meaning differs between formats, or an empty text."""
     for value in values:
         found = {moment(value, form, decimal) for form in formats} - {None}
         if len(found) > 1:
@@ -448,12 +448,12 @@ def told_apart(values: Sequence[str], formats: Sequence[str], decimal: str = "."
 
 
 def time_format(values: Sequence[str], decimal: str = ".", serials: str = "") -> str | None:
-    """Return the spelling that most of these fields share, or None if none of ours fits."""
+    """Return the format that most fields share, or None."""
     return next(iter(time_formats(values, decimal, serials)), None)
 
 
 def format_of_example(text: str) -> str:
-    """Return the spelling of a time typed as an example, such as ``31.12.2024 23:59``.
+    """Return the format of an example such as ``31.12.2024 23:59``.
 
     Raises
     ------
@@ -482,7 +482,7 @@ def format_of_example(text: str) -> str:
 
 
 def check_format(spelling: str) -> None:
-    """Refuse a format that no time can be read with.
+    """Raise for an invalid format.
 
     Raises
     ------
@@ -497,7 +497,7 @@ def check_format(spelling: str) -> None:
 
 
 def example_of(spelling: str) -> str:
-    """Return the last minute of 2024 written that way."""
+    """Return the last minute of 2024 in a format."""
     if spelling in COUNTED:
         epoch = COUNTED[spelling]
         units = (_EXAMPLE.timestamp() - epoch.start) * 1e6 / epoch.microseconds
@@ -509,7 +509,7 @@ def example_of(spelling: str) -> str:
 
 
 def meaning_of(spelling: str) -> str:
-    """Return the parts of a spelling in words: ``day.month.year hour:minute``."""
+    """Return a format in words: ``day.month.year hour:minute``."""
     if spelling in COUNTED:
         return COUNTED[spelling].meaning
     if spelling == "iso":
@@ -526,19 +526,19 @@ def _with_parts(spelling: str, shown: Callable[[_Part], str]) -> str:
 
 
 def shown_moment(text: str, spelling: str, decimal: str = ".") -> str:
-    """Return the time that a field holds in a spelling, as ``2012-04-01 07:00``; or nothing."""
+    """Return the time in a field as ``2012-04-01 07:00``; empty if it is invalid."""
     found = moment(text, spelling, decimal)
     return "" if found is None else found.strftime("%Y-%m-%d %H:%M" + ":%S" * bool(found.second))
 
 
 def takes_zone(spelling: str) -> bool:
-    """Tell whether times written that way may say nothing about their offset from UTC."""
+    """Return whether times of a format may lack an offset from UTC."""
     said = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling
     return spelling not in EPOCHS and not said
 
 
 def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
-    """Tell whether a field is a time that is kept, in a spelling of `Mapping.time_format`."""
+    """Return whether a field is a valid time in a format of `Mapping.time_format`."""
     found = moment(text, spelling, decimal)
     return found is not None and _in_years(found)
 
@@ -549,16 +549,16 @@ def _in_years(found: datetime) -> bool:
 
 
 def time_fault(text: str, spelling: str, decimal: str = ".") -> tuple[str, str]:
-    """Return what is wrong with a field that is no time in a spelling, and what to do."""
+    """Return fault and remedy of a field that is not a valid time in a format."""
     if moment(text, spelling, decimal) is not None:
         return f"its year is outside {FIRST_YEAR}–{LAST_YEAR}", "correct it, or remove the row"
-    if letters := matched(_ZONE_LETTERS, text):
+    if letters := match_field(_ZONE_LETTERS, text):
         return (
             f"it names its time zone by letters ({letters[1]})",
             "write the offset from UTC instead, as in 2024-12-31 23:59:58-05:00",
         )
     other = formats_of(text)
-    iso = matched(_ISO_SHAPE, text)
+    iso = match_field(_ISO_SHAPE, text)
     if spelling == "iso" and iso and iso[2] and is_iso(iso[1]):
         return "there is no such offset from UTC", "correct it"
     if (spelling == "iso" and iso) or (spelling in _shapes_of(text) and not other):
@@ -572,7 +572,7 @@ def time_fault(text: str, spelling: str, decimal: str = ".") -> tuple[str, str]:
 
 
 def is_iso(text: str) -> bool:
-    """Tell whether a field is a time in ISO 8601, of a day and an hour that exist."""
+    """Return whether a field is an existing ISO 8601 time."""
     return moment(text, "iso") is not None
 
 
@@ -581,7 +581,7 @@ def _parses(spelling: str, value: str) -> bool:
 
 
 def share(values: Sequence[str], test: Callable[[str], bool]) -> float:
-    """Return which share of some fields passes a test."""
+    """Return the share of fields that pass a test."""
     return sum(1 for v in values if test(v)) / len(values)
 
 
@@ -589,12 +589,12 @@ RULE = (
     "A time that the clocks show twice is the first of the two; one that they skip is read as if "
     "they had not been put forward yet."
 )
-"""What becomes of times in the hour that is repeated or skipped: the rule of releases, too."""
+"""Treatment of repeated and skipped local times; the same in releases."""
 
 
 @cache
 def _known() -> dict[str, str]:
-    """Return the names, by their lower-case forms."""
+    """Return the zone names by their lower-case forms."""
     import duckdb
 
     with duckdb.connect() as con:
@@ -603,7 +603,7 @@ def _known() -> dict[str, str]:
 
 
 def zone_name(text: str) -> str:
-    """Return the name of a time zone as it is usually written.
+    """Return the canonical spelling of a time zone.
 
     Raises
     ------
@@ -627,7 +627,7 @@ def zone_name(text: str) -> str:
 
 @cache
 def fold_seconds(zone: str) -> tuple[int, ...]:
-    """Return by how many seconds clocks of a zone were put back, ascending, each number once."""
+    """Return the distinct numbers of seconds by which a zone's clocks were put back."""
     import duckdb
 
     with duckdb.connect() as con:

@@ -1,4 +1,4 @@
-"""From a file to typed rows: one reader a format, found by what files begin with."""
+"""Table of readers: each turns files of one format into typed rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ READERS = {
     "kml": "explorer.checkins.readers.records:KML",
     "excel": "explorer.checkins.readers.excel:READER",
 }
-"""Where each `Reader` is, by the name under which a `Dialect` goes by it."""
+"""`Reader` objects by the key that `Dialect.reader` returns."""
 
 
 def get_reader(name: str) -> Reader:
-    """Return the reader of that name."""
+    """Return a reader by key."""
     module, _, attribute = READERS[name].partition(":")
     reader: Reader = getattr(import_module(module), attribute)
     return reader
@@ -34,5 +34,5 @@ def all_readers() -> list[Reader]:
 
 
 def file_patterns() -> str:
-    """Return the usual names of check-in files, as file dialogs want them: ``*.txt *.tsv …``."""
+    """Return file name patterns for file dialogs: ``*.txt *.tsv …``."""
     return " ".join(f"*{suffix}" for reader in all_readers() for suffix in reader.suffixes)

@@ -1,6 +1,6 @@
-"""What a reader of check-in files is, and what all of them need.
+"""Interface of the readers, and code they share.
 
-A new format is a module with a `Reader`, and its line in `readers.READERS`.
+To add a format, write a module with a `Reader` and add it to `readers.READERS`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from explorer.checkins.model import (
     Preview,
     Question,
     Reason,
-    suggested,
+    with_suggestions,
 )
 from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
 from explorer.checkins.parsing.geometry import known_system
@@ -44,7 +44,7 @@ from explorer.checkins.store import PARQUET, ROWS, Tick
 
 @dataclass(frozen=True)
 class Plan:
-    """One file and how it is read.
+    """A file and how it is read.
 
     Attributes
     ----------
@@ -81,23 +81,23 @@ class Plan:
     part: int = 0
 
     def at(self, path: Path) -> Plan:
-        """Return the same plan for a path that leads to the same file."""
+        """Return the plan for another path to the same file."""
         return replace(self, path=path)
 
     @property
     def wide(self) -> bool:
-        """Whether fields are counted by the pass over the lines, and the last ones not read."""
+        """Whether the line scanner counts fields and the last columns are not read."""
         return self.width > WIDE
 
     @property
     def fields_read(self) -> int:
-        """How many fields of a line are given to the reader."""
+        """Number of fields per line that the reader receives."""
         mapped = max(c for c in self.mapping.columns if c < self.width) + 1
         return mapped if self.wide else self.width
 
     @property
     def shape(self) -> RowShape:
-        """What a line looks like that is a row."""
+        """Shape of a line that is a row."""
         mapping, dialect = self.mapping, self.dialect
         assert mapping.lat is not None
         assert mapping.lon is not None
@@ -113,24 +113,24 @@ class Plan:
 
 
 HEAD = 1 << 20
-"""Bytes at the beginning of a file that readers are shown."""
+"""Files up to this size in bytes are not sampled."""
 
 HEAD_ROWS = 10_000
-"""Rows that are judged before the rest is read."""
+"""Rows validated before the rest is read."""
 
 PREVIEW_ROWS = 50
 SMALL = 4_000_000
-"""Bytes of a file that is read as soon as a part of it would be."""
+"""Files up to this size in bytes are not sampled."""
 
 MAX_FIELDS = 20_000
 
 _NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
-"""Reasons that say nothing about whether the columns were told apart rightly."""
+"""Reasons that do not indicate a wrong mapping."""
 
 
 @dataclass(frozen=True)
 class FileStart:
-    """The beginning of a file, and how it is asked to be read.
+    """The beginning of a file, and the user's choices on how to read it.
 
     Attributes
     ----------
@@ -161,17 +161,17 @@ class FileStart:
 
     @property
     def name(self) -> str:
-        """The file's name, for messages."""
+        """File name for messages."""
         return shown_name(self.path)
 
     def check(self) -> None:
-        """Stop if told to."""
+        """Raise `LoadCancelled` if the load is cancelled."""
         check(self.cancelled)
 
 
 @dataclass(frozen=True)
 class HeadStatistics:
-    """How the first rows fare.
+    """Counts of invalid rows among the first rows of a file.
 
     Attributes
     ----------
@@ -188,17 +188,17 @@ class HeadStatistics:
 
     @property
     def share(self) -> float:
-        """Share of the rows that fail."""
+        """Share of invalid rows."""
         return sum(self.failing.values()) / self.total if self.total else 0.0
 
 
 CheckHead = Callable[[HeadStatistics], None]
-"""Called with how the first rows fare; may raise."""
+"""Callback with the statistics of the first rows; may raise."""
 
 
 @dataclass(frozen=True)
 class ReaderOutput:
-    """What a reader wrote.
+    """Result of `Reader.write_rows`.
 
     Attributes
     ----------
@@ -213,14 +213,14 @@ class ReaderOutput:
 
 
 PHASES = (0.5, 0.0, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
-"""Where, between two places of the first portion, those of later ones lie."""
+"""Offsets of later portions between two positions of the first."""
 
 PORTIONS = ((0, 1), (1, 2), (2, 4), (4, 8))
-"""Which of the phases each portion takes: it doubles what has been read."""
+"""Range of `PHASES` of each portion: each doubles the rows read."""
 
 
 def evenly_spaced(first: int, stop: int, number: int, length: int) -> list[list[int]]:
-    """Return where so many parts of each portion start, evenly spaced in [first, stop).
+    """Return evenly spaced start positions in [first, stop) for each portion.
 
     No part of the given length reaches into another, and at least half of the file is in none:
     where parts are too long for that there are fewer portions.
@@ -234,7 +234,7 @@ def evenly_spaced(first: int, stop: int, number: int, length: int) -> list[list[
 
 
 class Sample(StrEnum):
-    """What a part of the rows is a sample of."""
+    """Kind of sample that a portion is."""
 
     USERS = "users"
     ROWS = "rows"
@@ -243,7 +243,7 @@ class Sample(StrEnum):
 
 @dataclass(frozen=True)
 class Portion:
-    """Some rows of a file, long before all are read.
+    """A sample of rows, available long before the whole file is read.
 
     Attributes
     ----------
@@ -263,12 +263,12 @@ class Portion:
 
 @runtime_checkable
 class SampledReader(Protocol):
-    """A reader that finds rows all over a file without reading all of it."""
+    """A reader that can sample rows from all over a file."""
 
     def portions(
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
     ) -> Iterator[Portion]:
-        """Yield ever more rows from all over the file, the first soon; none of a small file.
+        """Yield growing samples from all over the file, the first soon; none of small files.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class SampledReader(Protocol):
 
 
 class Reader(Protocol):
-    """Reads files of one format.
+    """Interface of a reader of one format.
 
     Attributes
     ----------
@@ -299,11 +299,11 @@ class Reader(Protocol):
     suffixes: tuple[str, ...]
 
     def can_read(self, head: bytes) -> float:
-        """Return how sure it is that this is a file for it, 0…1, from the first `HEAD` bytes."""
+        """Return the confidence, 0…1, that a file with this beginning has the format."""
         ...
 
     def preview(self, start: FileStart) -> Preview:
-        """Guess columns and how they are read. The dialect's `reader` is this one's key.
+        """Guess the columns and how they are read. The dialect must name this reader.
 
         Raises
         ------
@@ -315,7 +315,7 @@ class Reader(Protocol):
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write ``rows.parquet`` as `typed_rows` has it: all rows in file order, judged.
+        """Write ``rows.parquet``: all rows in file order, typed and validated (`typed_rows`).
 
         Parameters
         ----------
@@ -338,12 +338,12 @@ class Reader(Protocol):
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the text of each line asked for (numbers from 1, ascending, some at a time)."""
+        """Yield the text of requested lines (from 1, ascending, in batches)."""
         ...
 
 
 def check_width(name: str, width: int) -> None:
-    """Refuse a file with too many columns.
+    """Raise if a file has too many columns.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def check_width(name: str, width: int) -> None:
 
 
 def head_statistics(con: Any, rows: str, tick: Tick) -> HeadStatistics:
-    """Judge some rows."""
+    """Return the statistics of a query of typed rows."""
     run(
         con,
         "CREATE OR REPLACE TEMP TABLE judged AS SELECT code, count(*) AS n, bool_and(coalesce("
@@ -384,7 +384,7 @@ def table_preview(
     layers: tuple[str, ...] = (),
     serials: str = "",
 ) -> Preview:
-    """Return the preview of a table with named columns, whose cells are given as text.
+    """Return the preview of a table with named columns and text cells.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def table_preview(
         columns,
         tuple(body[:PREVIEW_ROWS]),
         mapping,
-        fitting_share(body, suggested(mapping, questions), len(columns), decimal),
+        fitting_share(body, with_suggestions(mapping, questions), len(columns), decimal),
         tuple(mapping_problems(columns, body, mapping, decimal)),
         layers=layers,
         questions=questions,
@@ -458,7 +458,7 @@ def write_table(
     table: Callable[[int | None], str],
     fault: str = "",
 ) -> Scan:
-    """Write ``rows.parquet`` of a file that is a table to the database; lines are row numbers.
+    """Write ``rows.parquet`` of a database table; line numbers are row numbers.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ _Row = TypeVar("_Row")
 
 
 class OneOfSeveral:
-    """A reader of one of several formats that are read alike.
+    """Base of readers of several similar formats.
 
     Parameters
     ----------
@@ -516,12 +516,12 @@ class OneOfSeveral:
         self.key, self.name, self.suffixes = key, name, suffixes
 
     def can_read(self, head: bytes) -> float:
-        """Return how sure it is that this is a file for it, 0…1, from the first bytes."""
+        """Return the confidence, 0…1, that a file with this beginning has the format."""
         raise NotImplementedError
 
 
 class CopiedRows:
-    """The table ``copied``: rows with their number, what is wrong with them, and text columns.
+    """The temporary table ``copied_table``: row numbers, faults and text columns.
 
     Parameters
     ----------
@@ -558,25 +558,25 @@ class CopiedRows:
         )
 
     def texts(self, numbers: list[int]) -> dict[int, str]:
-        """Return the cells, joined by commas, of rows by their numbers."""
+        """Return the comma-separated cells of rows by number."""
         line = ", ".join(f"coalesce({name}, '')" for name in self._columns)
         query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
         found = self._con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers])
         return dict(found.fetchall())
 
 
-def copied(limit: int | None) -> str:
-    """Return the table, or its first rows, as `write_table` reads it."""
+def copied_table(limit: int | None) -> str:
+    """Return the table expression ``copied_table``, optionally limited to its first rows."""
     return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
 
 
-def asked_for(
+def select_rows(
     rows: Iterator[_Row],
     number: Callable[[_Row], int],
     batches: Iterator[list[int]],
     cancelled: IsCancelled | None,
 ) -> Iterator[_Row]:
-    """Yield the rows asked for, of which each has a number, in one pass over the file."""
+    """Yield requested rows by number, in one pass over the file."""
     row: _Row | None = None
     for numbers in batches:
         check(cancelled)

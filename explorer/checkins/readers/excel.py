@@ -1,8 +1,8 @@
-"""Check-ins that come as a sheet of an Excel workbook (.xlsx), row by row.
+"""Reader of Excel workbooks (.xlsx), row by row.
 
-By openpyxl, because it is small, pure Python and under the MIT licence, reads one row at a time
-and knows both of Excel's calendars (1900 and 1904). Ten times as fast is `python-calamine`, but it
-keeps whole sheets in memory; whoever has millions of rows has them in another format.
+Uses openpyxl: small, pure Python, MIT licence, reads one row at a time and supports both date
+systems of Excel (1900 and 1904). `python-calamine` is ten times as fast but holds whole sheets in
+memory; large data rarely come as workbooks.
 """
 
 import contextlib
@@ -36,9 +36,9 @@ from explorer.checkins.readers.base import (
     FileStart,
     Plan,
     ReaderOutput,
-    asked_for,
     check_width,
-    copied,
+    copied_table,
+    select_rows,
     table_preview,
     write_table,
 )
@@ -49,17 +49,17 @@ _PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")
 _OTHER = b"application/vnd.oasis.opendocument.spreadsheet"
 _FORMULA, _MERGED = re.compile(rb"<(\w+:)?f[ >/]"), re.compile(rb"<(\w+:)?mergeCell ")
 _MAX_TEXT = 1_000_000_000
-"""Bytes of the table of texts, which is kept in memory."""
+"""Maximum size in bytes of the shared strings, which are held in memory."""
 _JUDGED_ROWS = 2000
 _FEWEST = 3
-"""Cells of a row with the names of columns: user, latitude, longitude. Others are titles."""
+"""Minimum number of cells of a header row; rows with fewer above it are titles."""
 _TOGETHER = 2000
 _MAX_ROWS = 1_048_576
-"""Of a sheet, as Excel has it; a row with a higher number would stand behind as many blank ones."""
+"""Maximum number of rows of a sheet in Excel."""
 _PIECE = 1 << 20
 
 _EXACT = 1e15
-"""Numbers from here on have more digits than the 15 that a spreadsheet keeps."""
+"""Numbers from this size on may have lost digits: spreadsheets keep 15."""
 
 
 class Row(NamedTuple):
@@ -83,7 +83,7 @@ class Row(NamedTuple):
 
 
 def _text(value: Any) -> str | None:
-    """Return what a cell holds as text: whole numbers without a point, times as ISO 8601."""
+    """Return a cell as text: integers without a point, times in ISO 8601."""
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, bool):
@@ -96,7 +96,7 @@ def _text(value: Any) -> str | None:
 
 
 def _rounded(row: Sequence[Any]) -> tuple[int, ...]:
-    """Return the columns of numbers of which a spreadsheet has not kept all digits."""
+    """Return the columns with numbers of more than 15 digits."""
     return tuple(
         i
         for i, value in enumerate(row)
@@ -165,7 +165,7 @@ class _Workbook:
 
 
 def _check_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo, name: str, unpack: bool) -> None:
-    """Refuse a part that unpacks to far more than sheets do, or whose XML declares entities.
+    """Raise for a part that unpacks to an implausible size or declares XML entities.
 
     Raises
     ------
@@ -201,7 +201,9 @@ def _occurs(
 
 
 @contextlib.contextmanager
-def _opened(path: Path, name: str, tick: Callable[[], None], unpack: bool) -> Iterator[_Workbook]:
+def _open_workbook(
+    path: Path, name: str, tick: Callable[[], None], unpack: bool
+) -> Iterator[_Workbook]:
     """Open a workbook.
 
     Raises
@@ -231,7 +233,7 @@ class ExcelReader:
     suffixes = (".xlsx", ".xlsm")
 
     def can_read(self, head: bytes) -> float:
-        """Return whether it is a workbook, or another spreadsheet, whose remedy is known."""
+        """Return 0.9 for workbooks, and for other spreadsheets to explain how to convert them."""
         if head.startswith(_OLD):
             return 0.9
         beginning = head[:4096]
@@ -240,7 +242,7 @@ class ExcelReader:
         )
 
     def preview(self, start: FileStart) -> Preview:
-        """Guess sheet and columns.
+        """Guess the sheet and its columns.
 
         Raises
         ------
@@ -258,17 +260,17 @@ class ExcelReader:
         if lacking:
             raise CheckinError(f"{lacking}. Or save the sheet as CSV.")
         state = start.path.stat()
-        return _previewed(start, (start.size, state.st_mtime_ns, state.st_ino))
+        return _cached_preview(start, (start.size, state.st_mtime_ns, state.st_ino))
 
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write every row of the sheet that is neither blank, nor a title, nor the names."""
+        """Write all rows of the sheet except blank ones, titles and the header."""
         preparing, used = work.stage("Preparing"), set(plan.mapping.columns)
         table = CopiedRows(con, plan.width)
         scan, rounded = Scan(), 0
-        with _opened(plan.path, plan.name, work.check, plan.dialect.unpack) as book:
-            rows = _accounted(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
+        with _open_workbook(plan.path, plan.name, work.check, plan.dialect.unpack) as book:
+            rows = _data_rows(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
             while some := list(islice(rows, _TOGETHER)):
                 preparing(0.0)
                 work.note(0, scan.lines)
@@ -291,7 +293,7 @@ class ExcelReader:
                     "anything, the others are blank."
                 )
 
-        found = write_table(con, plan, folder, work, check_head, copied, "fault")
+        found = write_table(con, plan, folder, work, check_head, copied_table, "fault")
         scan.fingerprint = found.fingerprint
         return ReaderOutput(scan, table.texts)
 
@@ -303,11 +305,11 @@ class ExcelReader:
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the cells, joined by commas, of the rows asked for."""
+        """Yield the comma-separated cells of requested rows."""
         name, unpack = shown_name(path), dialect.unpack
-        with _opened(path, name, lambda: check(cancelled), unpack) as book:
+        with _open_workbook(path, name, lambda: check(cancelled), unpack) as book:
             rows = book.rows(dialect.layer)
-            for row in asked_for(rows, lambda row: row.number, batches, cancelled):
+            for row in select_rows(rows, lambda row: row.number, batches, cancelled):
                 yield _joined(row.cells)
 
 
@@ -315,8 +317,8 @@ def _joined(cells: list[str | None]) -> str:
     return ",".join(cell or "" for cell in cells)
 
 
-def _accounted(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Row]:
-    """Yield the rows below titles and names; tell a scan of these and of blank ones."""
+def _data_rows(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Row]:
+    """Yield the data rows; record blank rows, titles and the header in a scan."""
     waiting = has_header
     for row in rows:
         for blank in range(scan.lines + 1, row.number):
@@ -331,8 +333,8 @@ def _accounted(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Ro
             waiting = False
 
 
-def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
-    """Return the first rows from that with the names on; all if none may be that."""
+def _from_header(rows: Iterator[Row]) -> list[list[str | None]]:
+    """Return the first rows from the header on; all if there is no header."""
     first = [row.cells for row in islice(rows, _JUDGED_ROWS)]
     names = next((i for i, row in enumerate(first) if sum(map(bool, row)) >= _FEWEST), 0)
     below = first[names:]
@@ -346,9 +348,9 @@ def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
     key=lambda start, state: (start.path, start.layer, start.unpack, state),
     lock=Lock(),
 )
-def _previewed(start: FileStart, _state: tuple[int, ...]) -> Preview:
-    """Look at a workbook; at one that has not changed only once, because it takes long."""
-    with _opened(start.path, start.name, start.check, start.unpack) as book:
+def _cached_preview(start: FileStart, _state: tuple[int, ...]) -> Preview:
+    """Return the preview of a workbook, cached because opening takes long."""
+    with _open_workbook(start.path, start.name, start.check, start.unpack) as book:
         if start.layer and start.layer not in book.sheets:
             raise CheckinError(
                 f"{start.name} has no sheet {start.layer!r}; there are {', '.join(book.sheets)}."
@@ -356,7 +358,7 @@ def _previewed(start: FileStart, _state: tuple[int, ...]) -> Preview:
         tables = {}
         for sheet in [start.layer] if start.layer else book.sheets:
             start.check()
-            rows = _beginning(book.rows(sheet))
+            rows = _from_header(book.rows(sheet))
             if any(sum(map(bool, row)) >= _FEWEST for row in rows):
                 tables[sheet] = rows
         if not tables:

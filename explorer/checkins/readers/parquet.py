@@ -1,4 +1,4 @@
-"""Check-ins that come as Parquet: columns by name and type, read by DuckDB as text."""
+"""Reader of Parquet files; DuckDB reads the columns as text or by type."""
 
 import json
 from bisect import bisect_right
@@ -45,10 +45,10 @@ from explorer.checkins.store import ROWS, count
 from explorer.checkins.workers import run_in_worker
 
 PIECES = 8
-"""Pieces of rows in the first portion. Each takes as long as many rows: pages are read whole."""
+"""Number of pieces in the first portion. Whole pages are read, so many rows cost the same."""
 
 SHARE, MAX_ROWS, READ_ON = 0.02, 64_000, 1500
-"""Of the file's rows, in the first portion; at most so many; rows behind a piece that are read for
+"""First portion: share of the rows, maximum rows, rows read on for a piece's last user.
 the rest of its last user, at most."""
 
 NUMBER = "file_row_number"
@@ -56,7 +56,7 @@ NUMBER = "file_row_number"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _NUMBERS = (*_INTEGERS, "UBIGINT", "FLOAT", "DOUBLE")
 _MARGIN = 1e-4
-"""Degrees that a number and its text may differ by: 32-bit ones are shown by their first digits."""
+"""Margin in degrees between a number and its text: 32-bit floats are shown shortened."""
 
 _TOLD = "SELECT a.*, start, stop FROM around AS a ASOF JOIN pieces AS p ON a.n >= p.before"
 
@@ -69,7 +69,7 @@ _WHOLE_USERS = (
     "SELECT told.* FROM told JOIN ends USING (start) "
     "WHERE user_id IS DISTINCT FROM before AND (n < stop OR user_id = last)"
 )
-"""The rows of users whose first row is in a piece: as `text_blocks.BlockReader.whole_users`."""
+"""Rows of users whose first row is in a piece, as `BlockReader.whole_users`."""
 
 
 def _described(con: Any, path: Path) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def _described(con: Any, path: Path) -> list[tuple[str, str]]:
 def have_columns(
     paths: Sequence[Path], names: Sequence[str], cancelled: IsCancelled | None = None
 ) -> list[bool]:
-    """Return of each file whether it is Parquet with these columns, and without geometries."""
+    """Return for each file whether it is Parquet with these columns and no geometries."""
     if not in_worker():
         found: list[bool] = run_in_worker(
             have_columns, paths, names, name=shown_name(paths[0]), cancelled=cancelled
@@ -102,7 +102,7 @@ def have_columns(
 
 
 def count_rows(paths: Sequence[Path], cancelled: IsCancelled | None = None) -> int:
-    """Return how many rows files have, as they say.
+    """Return the total number of rows according to the files' metadata.
 
     Raises
     ------
@@ -122,12 +122,12 @@ def count_rows(paths: Sequence[Path], cancelled: IsCancelled | None = None) -> i
                     table = parquet_table(source)
                     total += con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             except duckdb.Error as fault:
-                raise damaged(shown_name(path), fault) from fault
+                raise damaged_file(shown_name(path), fault) from fault
     return total
 
 
 def _type(con: Any, path: Path, name: str, kind: str) -> str:
-    """Return a column's type for `text_columns`: GeoParquet says which structures are points."""
+    """Return a column's type for `text_columns`; GeoParquet metadata marks points."""
     if not kind.startswith("STRUCT(x DOUBLE, y DOUBLE"):
         return kind
     said = con.execute(
@@ -145,13 +145,13 @@ def _type(con: Any, path: Path, name: str, kind: str) -> str:
 
 
 def _as_text(path: Path, columns: TextColumns, limit: int | None = None) -> str:
-    """Return a table expression with every column as text, named ``c0…``."""
+    """Return a table expression with all columns as text, named ``c0…``."""
     ending = f" LIMIT {limit}" if limit is not None else ""
     return f"(SELECT {columns.select} FROM {parquet_table(path)}{ending})"
 
 
-def damaged(name: str, fault: Exception) -> CheckinError:
-    """Return what to say of a file that DuckDB can't read as Parquet: never a path of its own."""
+def damaged_file(name: str, fault: Exception) -> CheckinError:
+    """Return the error for a damaged file; the message contains no path."""
     words = str(fault).lower()
     if "magic bytes" in words or "footer" in words or "too small" in words:
         what = "its end, where the list of its columns stands, is missing"
@@ -164,8 +164,8 @@ def damaged(name: str, fault: Exception) -> CheckinError:
     )
 
 
-def not_its_fault(fault: Exception) -> bool:
-    """Tell whether an error is about memory or the disk rather than about the file."""
+def is_resource_error(fault: Exception) -> bool:
+    """Return whether an error is caused by memory or disk rather than by the file."""
     import duckdb
 
     if isinstance(fault, duckdb.OutOfMemoryException):
@@ -174,7 +174,7 @@ def not_its_fault(fault: Exception) -> bool:
 
 
 def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
-    """Return the cells, joined by commas, of the rows of these numbers (from 1)."""
+    """Return the comma-separated cells of rows by number (from 1)."""
     described = _described(con, path)
     columns, texts = [name for name, _ in described], text_columns(described)
     if "file_row_number" not in map(str.lower, columns):
@@ -193,7 +193,7 @@ def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
 
 
 def _row_groups(con: Any, path: Path) -> list[int]:
-    """Return the number of the first row of each row group, and of all rows at last."""
+    """Return the first row number of each row group, and the number of rows."""
     found = con.execute(
         f"SELECT row_group_num_rows FROM parquet_metadata({read_file(path)}) "
         "WHERE column_id = 0 ORDER BY row_group_id"
@@ -202,7 +202,7 @@ def _row_groups(con: Any, path: Path) -> list[int]:
 
 
 def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
-    """Return where the pieces of each portion start and stop, evenly spaced.
+    """Return start and stop of the evenly spaced pieces of each portion.
 
     Where there are many row groups each piece is the beginning of one that no other piece is of.
     """
@@ -219,7 +219,7 @@ def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
 
 
 def _sorted_by_user(con: Any) -> bool:
-    """Tell whether users ascend, as numbers or as text, from each row read to the next."""
+    """Return whether users ascend, as numbers or as text, in the rows read."""
     by_number, by_text = con.execute(
         "SELECT count(*) FILTER (WHERE i IS NULL OR i < lag_i), count(*) FILTER (WHERE u < lag_u) "
         "FROM (SELECT u, i, lag(i) OVER (ORDER BY n) AS lag_i, lag(u) OVER (ORDER BY n) AS lag_u "
@@ -229,7 +229,7 @@ def _sorted_by_user(con: Any) -> bool:
 
 
 def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[int, int]]) -> str:
-    """Return a table expression of columns of some ranges of rows, and the number of each row.
+    """Return a table expression of columns and row numbers of some row ranges.
 
     Asked by row group, since the reader passes over others only for a single range.
     """
@@ -251,7 +251,7 @@ def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[i
 
 @dataclass(frozen=True)
 class NearRows:
-    """How the rows of a file about a box are read, their columns of the types they have.
+    """Query of a file's rows near a box, with typed columns where possible.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class NearRows:
     good_times: bool
 
     def table(self, paths: Sequence[Path], numbered: bool = False) -> str:
-        """Return a table expression of the rows of some files, one after the other.
+        """Return a table expression of the rows of several files.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class NearRows:
 
 
 def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
-    """Return how the rows about a box of degrees are read; None if positions are no such columns.
+    """Return the query of rows near a box; None if positions are not in such columns.
 
     Of columns of other types than `typed_rows` takes as they are the text is read.
     """
@@ -311,7 +311,7 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
 def _typed_columns(
     described: list[tuple[str, str]], plan: Plan
 ) -> tuple[str, dict[int, str]] | None:
-    """Return SQL of the mapped columns ``c0…``, and `typed_rows`' values of those left as they are.
+    """Return SQL of the mapped columns ``c0…``, and the values of typed ones.
 
     None if they must all be read as text. User ids are BIGINT.
     """
@@ -329,7 +329,7 @@ def _typed_columns(
 
 
 def _value(column: str, kind: str, place: int, mapping: Mapping) -> str:
-    """Return SQL of a column's value for `typed_rows`; empty if it is to be read as text."""
+    """Return SQL of a typed column's value; empty if it must be read as text."""
     if place == mapping.user:
         return f"CAST({column} AS BIGINT)" if kind in _INTEGERS else ""
     if place in (mapping.lat, mapping.lon, mapping.weight):
@@ -343,7 +343,7 @@ def _value(column: str, kind: str, place: int, mapping: Mapping) -> str:
 
 
 def _times_are_good(con: Any, path: Path, name: str) -> bool:
-    """Tell whether the file says that each row has a time, of years that are kept."""
+    """Return whether the file's statistics show that all times are present and valid."""
     first, last = (f"TIMESTAMPTZ '{year}-01-02'" for year in (FIRST_YEAR, LAST_YEAR))
     (good,) = con.execute(
         "SELECT bool_and(coalesce(stats_null_count = 0 AND try_cast(stats_min_value AS TIMESTAMPTZ)"
@@ -355,17 +355,17 @@ def _times_are_good(con: Any, path: Path, name: str) -> bool:
 
 
 class ParquetReader:
-    """Reads Parquet."""
+    """Reader of Parquet."""
 
     name = "Parquet"
     suffixes = (".parquet",)
 
     def can_read(self, head: bytes) -> float:
-        """Return whether it begins as every Parquet file does."""
+        """Return whether the file has Parquet's signature."""
         return float(head.startswith(b"PAR1"))
 
     def preview(self, start: FileStart) -> Preview:
-        """Guess which of the columns is which.
+        """Guess the roles of the columns.
 
         Raises
         ------
@@ -383,7 +383,7 @@ class ParquetReader:
                 run(con, head, lambda _: start.check())
                 rows = con.execute(f"SELECT {columns.cells} FROM head").fetchall()
         except duckdb.Error as fault:
-            raise damaged(start.name, fault) from fault
+            raise damaged_file(start.name, fault) from fault
         finally:
             con.close()
         return table_preview(
@@ -393,7 +393,7 @@ class ParquetReader:
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write every row.
+        """Write all rows.
 
         Raises
         ------
@@ -415,11 +415,11 @@ class ParquetReader:
                 columns.fault_of(plan.mapping),
             )
         except duckdb.Error as fault:
-            if not_its_fault(fault):
+            if is_resource_error(fault):
                 raise
-            raise damaged(plan.name, fault) from fault
+            raise damaged_file(plan.name, fault) from fault
         if count(con, folder / ROWS) != scan.lines:
-            raise damaged(plan.name, ValueError("rows are missing"))
+            raise damaged_file(plan.name, ValueError("rows are missing"))
         return ReaderOutput(scan, lambda numbers: _row_texts(con, plan.path, numbers))
 
     def portions(
@@ -467,7 +467,7 @@ class ParquetReader:
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the cells, joined by commas, of the rows asked for."""
+        """Yield the comma-separated cells of requested rows."""
         with reachable(con, path) as source:
             for numbers in batches:
                 check(cancelled)

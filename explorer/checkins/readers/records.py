@@ -1,7 +1,7 @@
-"""Check-ins that come as records: JSON (rows, lines, Google Takeout), GPX and KML.
+"""Readers of JSON (arrays, JSON Lines, Google Takeout), GPX and KML.
 
-Files are parsed piece by piece, so that no more than one record is in memory. JSON numbers stay
-the text they are. XML is read without entities and without whatever it refers to.
+Files are parsed incrementally with one record in memory. JSON numbers keep their text. XML entities
+and external references are not resolved.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from explorer.checkins.readers.base import (
     OneOfSeveral,
     Plan,
     ReaderOutput,
-    asked_for,
     check_width,
-    copied,
+    copied_table,
+    select_rows,
     table_preview,
     write_table,
 )
 
 Record = tuple[int, dict[str, str | None], Reason | None]
-"""Number (from 1; of JSON Lines the line), values by name, and what is wrong with it."""
+"""Number (from 1; the line for JSON Lines), values by name, and fault."""
 
 Tick = Callable[[int], None]
-"""Called with the bytes read so far; may raise to stop."""
+"""Callback with the bytes read so far; may raise to stop."""
 
 HEAD_RECORDS = 2000
-"""Records whose names are the columns."""
+"""Number of records that determine the columns."""
 
 MAX_RECORD = 16 << 20
-"""Characters of a JSON record, at most."""
+"""Maximum length of a JSON record in characters."""
 
 MAX_TEXT = 10_000
-"""Characters of an XML element that are kept."""
+"""Maximum length of an XML element in characters; the rest is dropped."""
 
 _TOGETHER = 5_000
 _DEPTH = 4
 
 
 class RecordReader(OneOfSeveral):
-    """Reads files of records, each a set of named values."""
+    """Base of readers of files of records, each a set of named values."""
 
     def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
         """Yield the records in file order.
@@ -71,7 +71,7 @@ class RecordReader(OneOfSeveral):
         raise NotImplementedError
 
     def preview(self, start: FileStart) -> Preview:
-        """Guess columns by the names in the first records."""
+        """Guess the columns from the names in the first records."""
         records = self._head(start.path, start.name, lambda _: start.check())
         columns = _names(records)
         check_width(start.name, len(columns))
@@ -86,7 +86,7 @@ class RecordReader(OneOfSeveral):
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write every record."""
+        """Write all records."""
         preparing, size = work.stage("Preparing"), max(plan.path.stat().st_size, 1)
         names = _names(self._head(plan.path, plan.name, lambda _: work.check()))[: plan.width]
         rows = CopiedRows(con, plan.width)
@@ -108,7 +108,7 @@ class RecordReader(OneOfSeveral):
             cells = [[values.get(name) for _, values, _ in some] for name in names]
             cells += [[None] * len(some)] * (plan.width - len(names))
             rows.add([number for number, _, _ in some], [fault for _, _, fault in some], cells)
-        scan = write_table(con, plan, folder, work, check_head, copied, "fault")
+        scan = write_table(con, plan, folder, work, check_head, copied_table, "fault")
         scan.lines = lines
         for number in blanks:
             scan.blank.add(number)
@@ -122,9 +122,9 @@ class RecordReader(OneOfSeveral):
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the values, joined by commas, of the records asked for."""
+        """Yield the comma-separated values of requested records."""
         records = self.records(path, shown_name(path), lambda _: check(cancelled))
-        for _, values, _ in asked_for(records, lambda record: record[0], batches, cancelled):
+        for _, values, _ in select_rows(records, lambda record: record[0], batches, cancelled):
             yield ",".join(value or "" for value in values.values())
 
 
@@ -133,10 +133,10 @@ def _names(records: list[Record]) -> tuple[str, ...]:
 
 
 class JsonReader(RecordReader):
-    """Reads an array of objects, an object a line, and the locations of Google Takeout."""
+    """Reader of JSON arrays, JSON Lines and the locations of Google Takeout."""
 
     def can_read(self, head: bytes) -> float:
-        """Return whether it begins like JSON."""
+        """Return 0.5 if it begins like JSON."""
         return 0.5 * bool(_JSON.match(head.replace(b"\0", b"")[:4096]))
 
     def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
@@ -170,7 +170,7 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
 class _Text:
-    """The text of a file, some of it at a time."""
+    """Incrementally decoded text of a file."""
 
     def __init__(self, file: IO[bytes], name: str, tick: Tick) -> None:
         self._file, self.name, self._tick = file, name, tick
@@ -183,7 +183,7 @@ class _Text:
         self.buffer, self.at = "", 0
 
     def more(self) -> bool:
-        """Read on; return whether there was more."""
+        """Read more; return whether there was more."""
         chunk = self._file.read(CHUNK)
         self._done += len(chunk)
         self._tick(self._done)
@@ -204,13 +204,13 @@ class _Text:
 
 
 def _array(text: _Text) -> Iterator[dict[str, Any]]:
-    """Yield the objects of an array that begins where the text is."""
+    """Yield the objects of JSON Lines."""
     while True:
         found = _SPACE.match(text.buffer, text.at)
         text.at = found.end() if found else text.at
         if text.at == len(text.buffer):
             if not text.more():
-                raise _damaged(text)
+                raise _damaged_json(text)
             continue
         if text.buffer[text.at] == "]":
             return
@@ -223,13 +223,13 @@ def _array(text: _Text) -> Iterator[dict[str, Any]]:
             value, text.at = _DECODER.raw_decode(text.buffer, text.at)
         except (json.JSONDecodeError, RecursionError):
             if not text.more():
-                raise _damaged(text) from None
+                raise _damaged_json(text) from None
             continue
         yield value
 
 
 def _lines(text: _Text) -> Iterator[Record]:
-    """Yield the objects of a text with one on each line."""
+    """Yield the objects of JSON Lines."""
     number = 0
     while True:
         end = text.buffer.find("\n", text.at)
@@ -261,7 +261,7 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], (dict, list))
 
 
-def _damaged(text: _Text) -> CheckinError:
+def _damaged_json(text: _Text) -> CheckinError:
     return CheckinError(
         f"{text.name} is damaged: its JSON breaks off or has a fault. Fetch or write it again; no "
         "row of it was used."
@@ -269,7 +269,7 @@ def _damaged(text: _Text) -> CheckinError:
 
 
 def _flat(value: dict[str, Any], before: str = "", depth: int = 1) -> dict[str, str | None]:
-    """Return the values of an object as text, those of objects in it as ``name.name``."""
+    """Flatten an object into text values; nested names are ``name.name``."""
     found: dict[str, str | None] = {}
     for key, inner in value.items():
         name = before + key
@@ -283,7 +283,7 @@ def _flat(value: dict[str, Any], before: str = "", depth: int = 1) -> dict[str, 
 
 
 def _location(value: dict[str, Any]) -> dict[str, str | None]:
-    """Return what a location of Google Takeout says, in degrees."""
+    """Return the values of a Google Takeout location, with positions in degrees."""
     found: dict[str, str | None] = {}
     for key, inner in value.items():
         if not isinstance(inner, str):
@@ -297,10 +297,10 @@ def _location(value: dict[str, Any]) -> dict[str, str | None]:
 
 
 class TrackReader(RecordReader):
-    """Reads the points of GPX (tracks, routes, waypoints) and KML (placemarks, tracks)."""
+    """Reader of GPX (tracks, routes, waypoints) and KML (placemarks, tracks)."""
 
     def can_read(self, head: bytes) -> float:
-        """Return whether its first elements are those of the format."""
+        """Return 0.9 if the root element is that of the format."""
         text = head[:8192].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
         root = re.search(rb"<(?:\w+:)?%s[\s>]" % self.key.encode(), text)
         return 0.9 * (text.startswith(b"<") and root is not None)
@@ -342,7 +342,7 @@ class TrackReader(RecordReader):
 
 
 class _Elements:
-    """Follows the elements of an XML file; `found` takes the points."""
+    """Handler of XML elements that appends points to `found`."""
 
     def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
         self.found = found
@@ -351,46 +351,46 @@ class _Elements:
         self._length = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Begin an element."""
+        """Handle the start of an element."""
         self.path.append(name.rpartition(":")[2])
         self._text, self._length = [], 0
         self.begin(self.path[-1], attributes)
 
     def text(self, text: str) -> None:
-        """Take some of an element's text."""
+        """Handle text of an element."""
         if self._length < self.limit:
             self._text.append(text)
             self._length += len(text)
 
     def end(self, _name: str) -> None:
-        """End an element."""
+        """Handle the end of an element."""
         self.close(self.path[-1], "".join(self._text).strip())
         self.path.pop()
         self._text, self._length = [], 0
 
     @property
     def limit(self) -> int:
-        """Characters of the open element that are kept."""
+        """Maximum text length of the open element."""
         return MAX_TEXT
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Take the beginning of an element."""
+        """Handle the start of an element by name."""
         raise NotImplementedError
 
     def close(self, name: str, text: str) -> None:
-        """Take the end of an element with its text."""
+        """Handle the end of an element with its text."""
         raise NotImplementedError
 
 
 class _Gpx(_Elements):
-    """Points of tracks and routes, and waypoints."""
+    """Handler of GPX tracks, routes and waypoints."""
 
     point: dict[str, str | None] | None = None
     track: str | None = None
     tracks = segments = 0
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Begin a point, track or segment."""
+        """Handle the start of a point, track or segment."""
         if name in ("trkpt", "rtept", "wpt"):
             self.point = {
                 "time": None,
@@ -404,7 +404,7 @@ class _Gpx(_Elements):
             self.segments += 1
 
     def close(self, name: str, text: str) -> None:
-        """End a point, or a value of one."""
+        """Handle the end of a point or of one of its values."""
         if name in ("trkpt", "rtept", "wpt") and self.point is not None:
             on_track = {} if name == "wpt" else {"track": self.track, "segment": str(self.segments)}
             self.found.append(({**self.point, **on_track}, None))
@@ -417,7 +417,7 @@ class _Gpx(_Elements):
 
 
 class _Kml(_Elements):
-    """Points, lines and tracks of placemarks."""
+    """Handler of KML points, lines and tracks."""
 
     def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
         super().__init__(found)
@@ -429,18 +429,18 @@ class _Kml(_Elements):
 
     @property
     def limit(self) -> int:
-        """Characters of the open element that are kept; coordinates of a line are many."""
+        """Maximum text length of the open element; coordinates of lines are longer."""
         return MAX_RECORD if self.path and self.path[-1] == "coordinates" else MAX_TEXT
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Begin a placemark, or a named value."""
+        """Handle the start of a placemark or named value."""
         if name == "Placemark":
             self._placemark, self._times, self._places, self._area = {}, [], [], False
         elif name in ("Data", "SimpleData"):
             self._data = attributes.get("name", "")
 
     def close(self, name: str, text: str) -> None:
-        """End a placemark, or something in it."""
+        """Handle the end of a placemark or of one of its elements."""
         values = self._placemark
         if values is None:
             return

@@ -1,4 +1,4 @@
-"""Text into typed rows: the pass over the lines and the database's reader, side by side."""
+"""Reader of text: line scanner and database reader run side by side."""
 
 import shutil
 from bisect import bisect_right
@@ -33,14 +33,14 @@ from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Damage, LineArray, 
 from explorer.checkins.store import PARQUET, ROWS, Tick, count
 
 MIN_FREE = 256_000_000
-"""Bytes of disk that a copy of the lines leaves to others."""
+"""Free disk space in bytes that a copy must leave."""
 
 _BETWEEN_LOOKS = 64_000_000
-"""Bytes of the copy between two looks at the disk."""
+"""Bytes of the copy between two checks of the disk space."""
 
 
 class _Copy:
-    """The copy of the lines, which stops before the disk is full."""
+    """Writes the copy of the lines and stops before the disk is full."""
 
     def __init__(self, file: IO[bytes], name: str, folder: Path) -> None:
         self._file, self._name, self._folder = file, name, folder
@@ -61,7 +61,7 @@ class _Copy:
 
 
 class _TextLoad:
-    """Writes ``rows.parquet``: every line that is a row, in file order, typed and judged.
+    """Writes ``rows.parquet`` of one text file: all rows in file order, typed and validated.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class _TextLoad:
 
     @property
     def copied(self) -> bool:
-        """Whether the database was given a copy."""
+        """Whether the database reads a copy."""
         return self.source != self._plan.path
 
     def read(self) -> None:
@@ -120,7 +120,7 @@ class _TextLoad:
         plan, integers = self._plan, None
         if not plan.dialect.needs_copy:
             try:
-                integers = self._look()
+                integers = self._check_first_rows()
                 run(
                     self._con,
                     self._statement(integers),
@@ -131,7 +131,7 @@ class _TextLoad:
                 integers = None
         if integers is None:
             self._write_copy()
-            integers = self._look()
+            integers = self._check_first_rows()
             run(self._con, self._statement(integers), self._reading)
         _, lengths = self.scan.skipped()
         expected = self.scan.lines - int(lengths.sum())
@@ -148,7 +148,7 @@ class _TextLoad:
             )
 
     def texts(self, lines: list[int]) -> dict[int, str]:
-        """Return the text of some lines, found by the checkpoints of the scan."""
+        """Return the text of lines, located by the checkpoints of the scan."""
         dialect, malformed = self._plan.dialect, self.scan.malformed_texts
         wanted = [line for line in lines if line not in malformed]
         missing = self.scan.not_copied() if self.copied else None
@@ -165,7 +165,7 @@ class _TextLoad:
         return {line: shown(line) for line in lines}
 
     def note_invalid(self) -> None:
-        """Add a note if lines are not valid in the encoding: perhaps it is another one."""
+        """Add a note if lines are invalid in the encoding, which may be the wrong one."""
         scan, encoding = self.scan, self._plan.dialect.encoding
         lines, codes = scan.malformed.arrays()
         invalid = lines[codes == Reason.INVALID_BYTES.code]
@@ -216,8 +216,8 @@ class _TextLoad:
         rows = self._typed(self._table(self.source, parallel), integers)
         return f"COPY ({rows}) TO {written_file(self._rows)} {PARQUET}"
 
-    def _look(self) -> bool:
-        """Have the first rows judged, and return whether ids are integers.
+    def _check_first_rows(self) -> bool:
+        """Check the first rows; return whether all ids are integers.
 
         Raises
         ------
@@ -249,7 +249,7 @@ def _lines_of(
     missing: tuple[LineArray, LineArray] | None,
     wanted: list[int],
 ) -> dict[int, bytes]:
-    """Return the bytes of some lines of the file the reader was given.
+    """Return the bytes of lines of the file that the database read.
 
     Parameters
     ----------
@@ -277,13 +277,13 @@ def _lines_of(
 
 
 class TextReader:
-    """Reads text, and whatever no other reader knows."""
+    """Reader of text, the fallback for unknown formats."""
 
     name = "SNAP text, CSV, TSV (plain or .gz)"
     suffixes = (".txt", ".tsv", ".csv", ".gz")
 
     def can_read(self, head: bytes) -> float:
-        """Return a little: how text begins, nobody knows."""
+        """Return 0.1: text has no signature."""
         return 0.1
 
     def preview(self, start: FileStart) -> Preview:
@@ -293,7 +293,7 @@ class TextReader:
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write every line that is a row.
+        """Write all rows.
 
         Raises
         ------
@@ -309,7 +309,7 @@ class TextReader:
     def portions(
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
     ) -> Iterator[Portion]:
-        """Yield blocks from all over the file; of an archive ever more of its beginning."""
+        """Yield blocks from all over the file; of archives, growing parts of the beginning."""
         return text_portions(plan, folder, whole_users, cancelled)
 
     def row_texts(
@@ -320,7 +320,7 @@ class TextReader:
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the lines asked for, in one pass over the file."""
+        """Yield requested lines, in one pass over the file."""
         wanted = chain.from_iterable(batches)
         target = next(wanted, None)
         before = 0

@@ -1,4 +1,4 @@
-"""Evenly spaced parts of a text file, cut so that every user has the same chance to be in them."""
+"""Samples of a text file from evenly spaced blocks, of whole users where possible."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from explorer.checkins.readers.base import PORTIONS, SMALL, Plan, Portion, Sampl
 from explorer.checkins.scan import Damage, Scan
 
 BLOCKS = 64
-"""Blocks of the first portion."""
+"""Number of blocks in the first portion."""
 
 SHARE = 0.02
-"""Of the file's bytes, in the first portion."""
+"""Share of the file's bytes in the first portion."""
 
 MAX_BYTES, MIN_BLOCK = 7_000_000, 16_384
-"""The first portion is never larger; and its blocks never smaller."""
+"""Maximum bytes of the first portion and minimum bytes of its blocks."""
 
 MIN_COMPRESSION = 4
-"""Archives of check-ins are at least so many times smaller."""
+"""Minimum compression ratio of archives of check-ins."""
 
 READ_ON = 1 << 20
-"""Bytes behind a block that are read for the rest of its last user, at most."""
+"""Maximum bytes read beyond a block for its last user."""
 
 PROBED = 100
-"""Lines of a block whose users tell whether the file is sorted by them."""
+"""Lines per block that decide whether the file is sorted by user."""
 
 _STEP = 1 << 13
 
 
 class BlockReader:
-    """Reads whole lines of a file, and of users whole histories.
+    """Reads whole lines, or whole histories of users, from a file.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class BlockReader:
             self.first = at
 
     def lines(self, start: int, stop: int) -> bytes:
-        """Return the rows that begin in [start, stop), bytes of the file."""
+        """Return the rows that begin in [start, stop), in bytes."""
         begin, end = self._line_start(start), self._line_start(stop)
         self._file.seek(begin)
         return self._file.read(max(end - begin, 0))
@@ -112,7 +112,7 @@ class BlockReader:
         return text[at:] + b"".join(rest)
 
     def user(self, line: bytes) -> bytes | None:
-        """Return who a line is about, as it is written; None if it is no row."""
+        """Return the user of the last row before a row start."""
         line = line.rstrip(b"\r\n")
         if self._quoted and b'"' in line:
             fields = split_quoted(line.decode(errors="replace"), self._delimiter)
@@ -123,7 +123,7 @@ class BlockReader:
         return parts[self._column] or None if self._column < len(parts) else None
 
     def sorted_by_user(self, starts: list[int]) -> bool:
-        """Tell whether users ascend, as numbers or as text, from each row looked at to the next."""
+        """Return whether users ascend, as numbers or as text, in the rows inspected."""
         users: list[bytes] = []
         for start in sorted(starts):
             lines = self._lines(self._line_start(start))
@@ -138,7 +138,7 @@ class BlockReader:
         return numbers == sorted(numbers) or users == sorted(users)
 
     def _line_start(self, at: int) -> int:
-        """Return where the first row begins that does not begin before a place."""
+        """Return the position of the first row that begins at or after `at`."""
         if at <= self.first:
             return self.first
         at -= 1
@@ -150,7 +150,7 @@ class BlockReader:
         return self._size
 
     def _user_before(self, begin: int) -> bytes | None:
-        """Return the user of the last row above a place where a row begins."""
+        """Return the user of the last row before a row start."""
         back = 4096
         while begin > self.first:
             start = max(begin - back, self.first)
@@ -188,13 +188,13 @@ class BlockReader:
 
 
 Part = tuple[list[bytes | int], Sample, float]
-"""Whole lines in blocks, what they are a sample of, and the share of the file read so far."""
+"""Blocks of whole lines, kind of sample, and share of the file read so far."""
 
 
 def text_portions(
     plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
 ) -> Iterator[Portion]:
-    """Yield ever more rows of a text file; see `SampledReader.portions`."""
+    """Yield growing samples of a text file; see `SampledReader.portions`."""
     size, dialect = plan.path.stat().st_size, plan.dialect
     if size < (SMALL // MIN_COMPRESSION if dialect.compressed else SMALL):
         return
@@ -220,7 +220,7 @@ def text_portions(
 
 
 def _spread(plan: Plan, size: int, whole_users: bool, asked: Callable[[], None]) -> Iterator[Part]:
-    """Yield lines of evenly spaced blocks; of whole users if the file is sorted by them."""
+    """Yield lines of evenly spaced blocks; whole users if the file is sorted by user."""
     with plan.path.open("rb") as file:
         user = plan.mapping.user or 0  # asked for with a user column only
         reader = BlockReader(file, size, plan.dialect, user, asked)
@@ -242,7 +242,7 @@ def _spread(plan: Plan, size: int, whole_users: bool, asked: Callable[[], None])
 
 
 def _beginnings(plan: Plan, size: int, asked: Callable[[], None]) -> Iterator[Part]:
-    """Yield lines of a stream, from its beginning on."""
+    """Yield growing beginnings of a stream."""
     lines: list[bytes | int] = []
     done, length, limit = 0, 0, MAX_BYTES
 
@@ -263,7 +263,7 @@ def _beginnings(plan: Plan, size: int, asked: Callable[[], None]) -> Iterator[Pa
 
 
 def _rows(plan: Plan, lines: list[bytes | int], dialect: Dialect, copy: Path) -> str:
-    """Write what the database may see of some lines, as a load does, and return how it reads it."""
+    """Write the lines for the database, as a load does, and return the query."""
     scan = Scan()
     with copy.open("wb") as file:
         scanner = LineScanner(dialect, plan.shape, scan, file, 0)

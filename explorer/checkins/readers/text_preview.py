@@ -1,4 +1,4 @@
-"""The beginning of a text file: format, encoding, header, and which column is which."""
+"""Preview of text files: format, encoding, header and columns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from explorer.checkins.model import (
     Preview,
     Question,
     Reason,
-    suggested,
+    with_suggestions,
 )
 from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
 from explorer.checkins.parsing.encodings import (
     SURE,
     UTF_8,
     Detected,
-    declared,
+    codec_with_byte_order,
     detect,
     reread,
     sampled_lines,
@@ -41,7 +41,7 @@ from explorer.checkins.parsing.header import (
     declared_delimiter,
     find_header,
     is_comment,
-    uncommented,
+    strip_comment_mark,
     usual_number,
 )
 from explorer.checkins.parsing.numbers import Rows, decimal_sign
@@ -56,7 +56,7 @@ _XML = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE
 )
 CERTAIN = 0.5
-"""How sure a reader is of what it need not share with text."""
+"""Confidence above which a reader takes precedence over text."""
 _GZIP = b"\x1f\x8b"
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 _PACKED = {
@@ -67,11 +67,11 @@ _PACKED = {
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"Rar!\x1a": "RAR",
 }
-"""What files begin with that have to be unpacked first; a stored zip would pass for text."""
+"""Signatures of archives that must be unpacked first."""
 
 
 Line = tuple[int, str]
-"""Number in the file, from 1, and text of a line."""
+"""Line number in the file, from 1, and text."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Above:
-    """The comments, and the declaration of a delimiter, that a file begins with."""
+    """Comments and delimiter declaration at the beginning of a file."""
 
     lines: list[Line]
     delimiter: str | None
 
     @classmethod
     def of(cls, lines: list[Line]) -> _Above:
-        """Return them, unless most lines look like comments."""
+        """Return the comment lines, unless most lines look like comments."""
         delimiter = declared_delimiter(lines[0][1])
         at = int(delimiter is not None)
         while at < len(lines) and is_comment(lines[at][1]):
@@ -108,14 +108,14 @@ class _Above:
 
     @property
     def last(self) -> int:
-        """Number in the file of the last of them; 0 of none."""
+        """Number of the last comment line; 0 if there is none."""
         return self.lines[-1][0] if self.lines else 0
 
     def header(self, rows: list[list[str]], delimiter: str) -> _Record | None:
-        """Return the header if it is one of the comments: ``# user,time,lat,lon``."""
+        """Return the header if it is a comment: ``# user,time,lat,lon``."""
         usual = usual_number([len(row) for row in rows])
         for number, line in reversed(self.lines):
-            text = uncommented(line)
+            text = strip_comment_mark(line)
             fields = split_quoted(text, delimiter) or text.split(delimiter)
             if is_comment(line) and len(fields) == usual and looks_like_header([fields, *rows]):
                 mark = line[: len(line) - len(text)].strip()
@@ -124,7 +124,7 @@ class _Above:
 
 
 def preview_text(start: FileStart) -> Preview:
-    """Guess how a text file is to be read.
+    """Guess how a text file is read.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def preview_text(start: FileStart) -> Preview:
             f"{start.name} is an archive with nothing (readable) in it; fetch it again."
         )
     if start.encoding:
-        detected = Detected(declared(head, start.encoding))
+        detected = Detected(codec_with_byte_order(head, start.encoding))
     else:
         more = () if compressed or complete else sampled_lines(start.path, start.size)
         detected = detect(head if complete else head[: head.rfind(b"\n")], more)
@@ -225,7 +225,7 @@ def _preview(
     mapping = guess.mapping
     table = Table(columns, body, mapping, decimal, len(names))
     questions = open_questions(table, guess.questions)
-    confidence = fitting_share(body, suggested(mapping, questions), width, decimal)
+    confidence = fitting_share(body, with_suggestions(mapping, questions), width, decimal)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
         form = Format.SNAP if snap else Format.TSV
@@ -266,7 +266,7 @@ def _preview(
 
 
 def _refuse_other_formats(start: FileStart, head: bytes, compressed: bool) -> None:
-    """Refuse what has a format of its own: parsed as CSV it would be nonsense."""
+    """Raise for text of another format, such as XML or JSON without objects."""
     if compressed:
         others = [r for r in all_readers() if r.can_read(head) >= CERTAIN]
         if others:
@@ -291,7 +291,7 @@ def _refuse_other_formats(start: FileStart, head: bytes, compressed: bool) -> No
 def _records(
     lines: list[Line], delimiter: str, quoted: bool, cancelled: IsCancelled | None
 ) -> list[_Record]:
-    """Return the first records; where quotes are broken, they are letters."""
+    """Return the first records; broken quotes are treated as letters."""
     records: list[_Record] = []
 
     def record(first: int, last: int, fields: list[str]) -> None:
@@ -315,7 +315,7 @@ def _records(
 
 
 def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
-    """Return up to `HEAD` decompressed bytes and whether that was all."""
+    """Return up to `HEAD` decompressed bytes and whether they are all."""
     damage = Damage()
     out = b""
     for piece in decompress((head[at : at + 4096] for at in range(0, len(head), 4096)), damage):
@@ -328,7 +328,7 @@ def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
 
 
 def decode_head(head: bytes, encoding: str) -> str:
-    """Decode a beginning that may end inside a character."""
+    """Decode a beginning that may end within a character."""
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
     return text.removeprefix("\ufeff")
 
@@ -336,7 +336,7 @@ def decode_head(head: bytes, encoding: str) -> str:
 def _encoding_question(
     detected: Detected, names: Sequence[str], rows: Rows, delimiter: str, user: int | None
 ) -> Question | None:
-    """Ask for the encoding where it is not certain and names or ids depend on it."""
+    """Return the question for the encoding if it is uncertain and affects names or ids."""
     encoding = detected.encoding
     sure = detected.confidence >= SURE
     if sure and not detected.rivals:
@@ -375,7 +375,7 @@ def _encoding_question(
 
 
 def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> str:
-    """Return the character that cuts most lines into the same number (≥ 3, else 2) of fields."""
+    """Return the delimiter that splits most lines into equally many (≥ 3, else 2) fields."""
     best, best_score = "\t", 0.0
     some = [line for _, line in lines[:200]]  # with the header: it has no decimal commas
     for delimiter in ("\t", ",", ";", "|", " "):

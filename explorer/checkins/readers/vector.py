@@ -1,4 +1,4 @@
-"""Layers of points in files of geographic programs, streamed by GDAL into the database as text."""
+"""Readers of GeoPackage and GeoJSON, by GDAL."""
 
 import contextlib
 import re
@@ -26,7 +26,7 @@ from explorer.checkins.readers.base import (
     Plan,
     ReaderOutput,
     check_width,
-    copied,
+    copied_table,
     table_preview,
     write_table,
 )
@@ -39,7 +39,7 @@ _JUDGED_ROWS = 2000
 def _streamed(
     con: Any, path: Path, layer: str, together: int = 65_536
 ) -> Iterator[tuple[TextColumns, str]]:
-    """Let the database see a layer as the table ``given``, once, so many rows at a time.
+    """Expose a layer to the database as the table ``given``, streamed in batches.
 
     Yields
     ------
@@ -70,14 +70,14 @@ def _streamed(
 
 
 def _copied(con: Any, path: Path, layer: str, tick: Tick) -> TextColumns:
-    """Make the table ``copied`` of a layer: its rows as text, in order."""
+    """Create the table ``copied_table`` with the rows of a layer as text, in order."""
     with _streamed(con, path, layer) as (columns, _):
         run(con, f"CREATE OR REPLACE TEMP TABLE copied AS SELECT {columns.select} FROM given", tick)
     return columns
 
 
 def _texts(con: Any, columns: TextColumns, numbers: list[int]) -> dict[int, str]:
-    """Return the cells, joined by commas, of the copied rows of these numbers (from 1)."""
+    """Return the comma-separated cells of copied rows by number (from 1)."""
     found = con.execute(
         f"SELECT rowid + 1, {columns.line} FROM copied "
         "WHERE rowid + 1 IN (SELECT unnest(?::BIGINT[]))",
@@ -87,14 +87,14 @@ def _texts(con: Any, columns: TextColumns, numbers: list[int]) -> dict[int, str]
 
 
 class VectorReader(OneOfSeveral):
-    """Reads what GDAL reads, of one format."""
+    """Base of readers of one GDAL format."""
 
     def layers(self, path: Path) -> tuple[str, ...]:
         """Return the layers that may hold points; none if the format has no layers."""
         return ()
 
     def check(self, path: Path) -> None:
-        """Refuse a file that makes GDAL open or compute what it should not.
+        """Raise for a file that makes GDAL open or compute something else.
 
         Raises
         ------
@@ -102,11 +102,11 @@ class VectorReader(OneOfSeveral):
         """
 
     def rows(self, path: Path, layer: str) -> int | None:
-        """Return how many rows a layer has, if that is known without GDAL."""
+        """Return the number of rows of a layer, if it is known without GDAL."""
         return None
 
     def preview(self, start: FileStart) -> Preview:
-        """Guess columns and layer.
+        """Guess the layer and its columns.
 
         Raises
         ------
@@ -119,11 +119,11 @@ class VectorReader(OneOfSeveral):
         if lacking:
             raise CheckinError(f"{lacking}. Or save it as CSV with longitude and latitude.")
         state = start.path.stat()
-        return _previewed(self, start, (start.size, state.st_mtime_ns, state.st_ino))
+        return _cached_preview(self, start, (start.size, state.st_mtime_ns, state.st_ino))
 
     @contextlib.contextmanager
-    def explained(self, name: str) -> Iterator[None]:
-        """Say of GDAL's faults what to do."""
+    def errors_converted(self, name: str) -> Iterator[None]:
+        """Convert errors of GDAL to `CheckinError`."""
         import duckdb
 
         errors = pyogrio().errors
@@ -146,15 +146,15 @@ class VectorReader(OneOfSeveral):
     def write_rows(
         self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
     ) -> ReaderOutput:
-        """Write every row of the layer."""
+        """Write all rows of the layer."""
         layer, preparing = plan.dialect.layer, work.stage("Preparing")
-        with self.explained(plan.name):
+        with self.errors_converted(plan.name):
             self.check(plan.path)
             columns = _copied(con, plan.path, layer, preparing)
             expected = self.rows(plan.path, layer)
 
         scan = write_table(
-            con, plan, folder, work, check_head, copied, columns.fault_of(plan.mapping)
+            con, plan, folder, work, check_head, copied_table, columns.fault_of(plan.mapping)
         )
         if expected not in (None, scan.lines):
             raise CheckinError(
@@ -171,7 +171,7 @@ class VectorReader(OneOfSeveral):
         batches: Iterator[list[int]],
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
-        """Yield the cells, joined by commas, of the rows asked for."""
+        """Yield the comma-separated cells of requested rows."""
         self.check(path)
         columns = _copied(con, path, dialect.layer, lambda _: check(cancelled))
         try:
@@ -188,9 +188,9 @@ class VectorReader(OneOfSeveral):
     key=lambda reader, start, state: (reader.key, start.path, start.layer, state),
     lock=Lock(),
 )
-def _previewed(reader: VectorReader, start: FileStart, _state: tuple[int, ...]) -> Preview:
-    """Look at a file; at one that has not changed only once, because GDAL may read all of it."""
-    with reader.explained(start.name):
+def _cached_preview(reader: VectorReader, start: FileStart, _state: tuple[int, ...]) -> Preview:
+    """Return the preview of a file, cached because GDAL may read all of it."""
+    with reader.errors_converted(start.name):
         reader.check(start.path)
         layers = reader.layers(start.path)
         layer = start.layer or (layers[0] if layers else "")
@@ -220,7 +220,7 @@ def _previewed(reader: VectorReader, start: FileStart, _state: tuple[int, ...]) 
 
 
 def count_rows(path: Path, layer: str) -> int:
-    """Return how many rows a table of an SQLite file has."""
+    """Return the number of rows of a table of an SQLite file."""
     with contextlib.closing(
         sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     ) as file:
@@ -231,15 +231,15 @@ _FEATURES = re.compile(rb'"type"\s*:\s*"Feature(Collection)?"')
 
 
 class GeoJsonReader(VectorReader):
-    """Reads GeoJSON, newline-delimited or not."""
+    """Reader of GeoJSON, newline-delimited or not."""
 
     def can_read(self, head: bytes) -> float:
-        """Return whether it begins with an object that is a feature or several."""
+        """Return 0.9 if it begins with a feature or feature collection."""
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e")
         return 0.9 * (text.startswith(b"{") and _FEATURES.search(text) is not None)
 
     def check(self, path: Path) -> None:
-        """Refuse a reference system that would be fetched or opened."""
+        """Raise for a reference system that GDAL would fetch or open."""
         check_geojson(path)
 
 
@@ -249,16 +249,16 @@ GEOJSON = GeoJsonReader(
 
 
 _MAX_STEPS = 5_000
-"""Of 10,000 instructions, in what is asked of a database before its rows are read."""
+"""Maximum number of steps of 10,000 instructions in queries before rows are read."""
 
 _NO_POINT = ("LineString", "Polygon", "Curve", "Surface", "CircularString", "TIN", "Triangle")
 
 
 class GeoPackageReader(VectorReader):
-    """Reads GeoPackage."""
+    """Reader of GeoPackage."""
 
     def can_read(self, head: bytes) -> float:
-        """Return whether it begins as a database of SQLite, which it is."""
+        """Return whether it has the signature of SQLite."""
         return float(head.startswith(b"SQLite format 3\0"))
 
     def layers(self, path: Path) -> tuple[str, ...]:
@@ -283,16 +283,16 @@ class GeoPackageReader(VectorReader):
         return points
 
     def check(self, path: Path) -> None:
-        """Refuse a database whose own tables are views, or whose reference systems are no text."""
+        """Raise for views in place of tables and reference systems other than text."""
         _check_database(path)
 
     def rows(self, path: Path, layer: str) -> int:
-        """Return how many rows a layer has."""
+        """Return the number of rows of a layer."""
         return count_rows(path, layer)
 
 
 def _plain_tables(path: Path) -> set[str]:
-    """Return the tables of a database that hold their rows: no views, no virtual tables."""
+    """Return the plain tables of a database: no views, no virtual tables."""
     with closing(_read_only(path)) as file:
         found = file.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' "
@@ -302,7 +302,7 @@ def _plain_tables(path: Path) -> set[str]:
 
 
 def _check_database(path: Path) -> None:
-    """Refuse a GeoPackage that GDAL would compute or open something for, before it reads rows.
+    """Raise for a GeoPackage that makes GDAL compute or open something else.
 
     Raises
     ------
@@ -333,13 +333,13 @@ def _check_database(path: Path) -> None:
 
 
 def _harmless(definition: str) -> bool:
-    """Whether a reference system is described by well-known text, or not at all."""
+    """Return whether a reference system is well-known text or undefined."""
     text = definition.strip()
     return text.lower() in ("", "undefined") or is_wkt(text)
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """Open a database that may not be written to, whose functions do nothing but compute."""
+    """Open a database read-only, with trusted schema off and a step limit."""
     file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     file.execute("PRAGMA trusted_schema = OFF")
     steps = iter(range(_MAX_STEPS))
@@ -348,7 +348,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _is_geopackage(path: Path) -> bool:
-    """Tell whether the database says so: in its header, or by the table that lists contents."""
+    """Return whether the header or the table of contents marks a GeoPackage."""
     with path.open("rb") as file:
         head = file.read(72)
         return head[68:72] in (b"GPKG", b"GP10", b"GP11") or b"gpkg_contents" in file.read(1 << 16)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from explorer.checkins.parsing.times import (
     OFFERED,
+    distinguishing_value,
     example_of,
     format_of_example,
     meaning_of,
@@ -17,7 +18,6 @@ from explorer.checkins.parsing.times import (
     only_digits,
     reads_time,
     takes_zone,
-    told_apart,
 )
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.boxes import ChoiceBox
@@ -135,7 +135,7 @@ class ReadingFields(QWidget):
         value = next((v for v in self._values if reads_time(v, form)), example_of(form))
         if len(self._formats) < 2:
             return value[:40]
-        value = told_apart(self._values, self._formats) or value
+        value = distinguishing_value(self._values, self._formats) or value
         read = moment(value, form)
         clock = f"{read:, %H:%M}" if read and only_digits(form) else ""
         return f"{value[:40]}: {_in_words(read)}{clock}" if read else value[:40]
@@ -145,9 +145,8 @@ class ReadingFields(QWidget):
         self._wrong = ""
         if self.times.currentData() == "":
             orders = " or ".join(map(meaning_of, self._formats))
-            self._wrong = (
-                f"Choose what {told_apart(self._values, self._formats)[:40]} means: {orders}."
-            )
+            value = distinguishing_value(self._values, self._formats)
+            self._wrong = f"Choose what {value[:40]} means: {orders}."
         elif self.times.currentData() == TYPED:
             try:
                 format_of_example(self.example.text().strip())
