@@ -208,12 +208,7 @@ class CheckinData:
             are given, or there is no such image.
         """
         self._connection.check_open()
-        if users is not None and users < 1:
-            raise ValueError(f"users: {users} is below 1")
-        if users is not None and share is not None:
-            raise ValueError("users, share: choose one of them")
-        if share is not None:
-            threshold(share)  # raises if it is invalid
+        self._check_sample(users, share)
         edges = self._sets.whole().edges(box, self._turn)
         where, index = BoxFilter(edges, *self._seconds(start, end)), self._image_index(image)
         ranked = data_seed != 0 and (users is not None or share is not None)
@@ -420,6 +415,15 @@ class CheckinData:
             raise ValueError(f"{self.basename} has no times; choose no time range")
         named = zip(("start", "end"), instants, strict=True)
         return tuple(None if text is None else seconds(name, text) for name, text in named)
+
+    @staticmethod
+    def _check_sample(users: int | None, share: Fraction | None) -> int | None:
+        """Validate the size of a sample; return the limit of the hashes of a share, else None."""
+        if users is not None and users < 1:
+            raise ValueError(f"users: {users} is below 1")
+        if users is not None and share is not None:
+            raise ValueError("users, share: choose one of them")
+        return None if share is None else threshold(share)
 
     def _image_index(self, image: str | None) -> int | None:
         if image is None:

@@ -56,7 +56,13 @@ from explorer.checkins.parsing.guess_columns import mapping_problem
 from explorer.checkins.parsing.times import RULE, check_format, zone_name
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import HeadStatistics, Plan
-from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
+from explorer.checkins.sources import (
+    DataFiles,
+    SniffedSource,
+    Source,
+    check_readable,
+    sniff_source,
+)
 from explorer.checkins.store import (
     DUPLICATES,
     ROWS,
@@ -83,6 +89,7 @@ def open_checkins(
     detect_duplicates: bool = True,
     fingerprint: bool = True,
     known_synthetic: frozenset[str] = frozenset(),
+    sniffed: SniffedSource | None = None,
 ) -> CheckinData:
     """Open a check-in file, or several as one data set, using the cache.
 
@@ -110,6 +117,8 @@ def open_checkins(
         Whether to take the file's sha256. Without it the data can't be named in a recipe.
     known_synthetic : frozenset of str
         sha256 of files known to be synthetic (the bundled samples).
+    sniffed : SniffedSource or None
+        Result of `sniff_source` with the same arguments, so that files are inspected only once.
 
     Returns
     -------
@@ -127,12 +136,9 @@ def open_checkins(
     LoadCancelled
         If `cancelled` said so; nothing is left behind.
     """
-    files = find_files(source, cancelled)
+    sniffed = sniffed or sniff_source(source, mapping, dialect, cancelled)
+    files, preview = sniffed.files, sniffed.preview
     decimal = mapping.decimal if mapping is not None else None
-    layer = dialect.layer if dialect is not None else None
-    encoding = mapping.encoding if mapping is not None else None
-    unpack = dialect is not None and dialect.unpack
-    preview = sniff_files(files, None, encoding, cancelled, decimal, layer, unpack)
     if mapping is None:
         refuse_questions(preview)
     else:

@@ -61,7 +61,7 @@ from explorer.checkins.readers.parquet import (
 )
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.checkins.sharding import LAYOUT, USERS, find_repeated, shard_folder
-from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
+from explorer.checkins.sources import DataFiles, Source, check_readable, sniff_source
 from explorer.checkins.store import PARQUET, ROWS, Tick, row_id
 from explorer.checkins.stored import open_entry
 from explorer.checkins.workers import needs_worker, run_in_worker
@@ -403,11 +403,8 @@ def query_region(
     CheckinError, MappingNeeded, LoadCancelled
         As `open_checkins`; also if the region has more rows than memory holds.
     """
-    files = find_files(source, cancelled)
-    encoding = mapping.encoding if mapping is not None else None
-    preview = sniff_files(
-        files, None, encoding, cancelled, unpack=dialect is not None and dialect.unpack
-    )
+    sniffed = sniff_source(source, mapping, dialect, cancelled)
+    files, preview = sniffed.files, sniffed.preview
     if mapping is None:
         refuse_questions(preview)
     plan = Plan(

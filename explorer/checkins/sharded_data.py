@@ -17,7 +17,7 @@ from explorer.checkins.layout import ARRAYS, Layout
 from explorer.checkins.memory import allow_files
 from explorer.checkins.model import Box, Cell, IndexArray
 from explorer.checkins.queries import cell_sides
-from explorer.checkins.sampling import HashArray, fetched_hashes, limit_of, threshold, under
+from explorer.checkins.sampling import HashArray, fetched_hashes, limit_of, under
 from explorer.checkins.selection import RowSelection, SelectedRows, ShardedRows
 from explorer.checkins.sharding import LAYOUT, USERS, shard_folder
 from explorer.checkins.sources import DataFiles
@@ -75,11 +75,7 @@ class ShardedData(CheckinData):
         As `CheckinData.points`, shard by shard.
         """
         self._connection.check_open()
-        if users is not None and users < 1:
-            raise ValueError(f"users: {users} is below 1")
-        if users is not None and share is not None:
-            raise ValueError("users, share: choose one of them")
-        limit = None if share is None else threshold(share)
+        limit = self._check_sample(users, share)
         self._image_index(image)
         where = self._where(box, start, end)
         # Sampling is resolved eagerly: `check` belongs to this call and must not be retained.

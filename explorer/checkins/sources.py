@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from explorer.bounded import in_worker
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError, printable, shown_name
-from explorer.checkins.model import Dialect, IsCancelled, Preview
+from explorer.checkins.model import Dialect, IsCancelled, Mapping, Preview
 from explorer.checkins.parsing.guess_columns import roles_by_name
 from explorer.checkins.parsing.times import time_format
 from explorer.checkins.readers import all_readers, get_reader
@@ -347,6 +347,37 @@ def sniff_files(
             p for p in preview.problems if mapping.time is None or "like a time" not in p
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SniffedSource:
+    """The files of a data set with the preview of the first.
+
+    Attributes
+    ----------
+    files : DataFiles
+    preview : Preview
+    """
+
+    files: DataFiles
+    preview: Preview
+
+
+def sniff_source(
+    source: Source,
+    mapping: Mapping | None = None,
+    dialect: Dialect | None = None,
+    cancelled: IsCancelled | None = None,
+) -> SniffedSource:
+    """Find the files of a data set and inspect the first, with the settings chosen for it.
+
+    Raises as `find_files` and `sniff` do.
+    """
+    files = find_files(source, cancelled)
+    encoding, decimal = (mapping.encoding, mapping.decimal) if mapping else (None, None)
+    layer, unpack = (dialect.layer, dialect.unpack) if dialect else (None, False)
+    preview = sniff_files(files, None, encoding, cancelled, decimal, layer, unpack)
+    return SniffedSource(files, preview)
 
 
 def added_columns(files: DataFiles, preview: Preview) -> list[int]:

@@ -47,7 +47,14 @@ from explorer.checkins.sharding import (
     shard_folder,
     split_part,
 )
-from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
+from explorer.checkins.sources import (
+    DataFiles,
+    SniffedSource,
+    Source,
+    check_readable,
+    find_files,
+    sniff_source,
+)
 from explorer.checkins.store import PARQUET, REJECTED
 from explorer.checkins.stored import open_entry
 from explorer.engine.executors.base import Executor
@@ -101,7 +108,7 @@ def open_any_size(
         As `open_checkins`; also if the disk has not enough room.
     """
 
-    def at_once() -> CheckinData:
+    def at_once(sniffed: SniffedSource | None = None) -> CheckinData:
         return open_checkins(
             source,
             mapping,
@@ -111,6 +118,7 @@ def open_any_size(
             progress=progress,
             cancelled=cancelled,
             known_synthetic=known_synthetic,
+            sniffed=sniffed,
         )
 
     memory = memory or database_bytes()
@@ -118,15 +126,13 @@ def open_any_size(
     files = find_files(source, cancelled)
     if sum(check_readable(part.path) for part in files.parts) < MIN_BYTES_PER_ROW * most:
         return at_once()
-    encoding = mapping.encoding if mapping is not None else None
-    preview = sniff_files(
-        files, None, encoding, cancelled, unpack=dialect is not None and dialect.unpack
-    )
+    sniffed = sniff_source(source, mapping, dialect, cancelled)
+    files, preview = sniffed.files, sniffed.preview
     found = dialect or preview.dialect
     rows = estimated_rows(files, found)
     columns = mapping or preview.mapping
     if rows <= most or columns.missing or columns.plane == "" or columns.image is not None:
-        return at_once()
+        return at_once(sniffed)
     kept = cache_dir if use_cache else None
     if kept is not None:
         cache.prepare(kept)

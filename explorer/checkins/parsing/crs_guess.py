@@ -1,4 +1,4 @@
-"""Detects coordinates that are not degrees, and candidate reference systems."""
+"""Detects coordinates that are not degrees: projected, E7, or of images and other planes."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 from explorer.checkins.model import FloatArray
 
-_NAMES: dict[str, tuple[str, ...]] = {
+_PROJECTED: dict[str, tuple[str, ...]] = {
     "lon": (
         "easting",
         "eastings",
@@ -129,9 +129,51 @@ def metric_columns(
     """
     found = {
         role: next(places[word] for word in known if word in places)
-        for role, known in _NAMES.items()
+        for role, known in _PROJECTED.items()
         if any(word in places for word in known)
     }
     if set(found) != {"lat", "lon"}:
         return None
     return found if candidates(points_of(rows, found["lat"], found["lon"], number)) else None
+
+
+_PLANAR: dict[str, tuple[str, ...]] = {
+    "lon": ("x", "xcoord", "xpx", "xpixel", "gazex", "fixationx", "fixx", "posx"),
+    "lat": ("y", "ycoord", "ypx", "ypixel", "gazey", "fixationy", "fixy", "posy"),
+    "image": (
+        "image",
+        "imageid",
+        "img",
+        "imgid",
+        "picture",
+        "pictureid",
+        "stimulus",
+        "stimulusid",
+        "frame",
+        "scene",
+    ),
+}
+"""Names of columns with image coordinates, letters only."""
+
+
+def planar_columns(
+    places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
+) -> dict[str, int] | None:
+    """Return the columns of x, y and image if they clearly are not degrees; else None.
+
+    That is so if rows are about images, or if most of them do not lie on the globe: names alone
+    do not tell, because x and y may be degrees, too.
+    """
+    found = {
+        role: next(places[word] for word in known if word in places)
+        for role, known in _PLANAR.items()
+        if any(word in places for word in known)
+    }
+    if not {"lat", "lon"} <= set(found) or "lat" in places or "latitude" in places:
+        return None
+    if "image" in found:
+        return found
+    y = [n for row in rows if (n := number(row[found["lat"]])) is not None]
+    x = [n for row in rows if (n := number(row[found["lon"]])) is not None]
+    off = sum(abs(b) > 90 or abs(a) > 180 for a, b in zip(x, y, strict=False))
+    return found if 2 * off > len(rows) > 0 else None

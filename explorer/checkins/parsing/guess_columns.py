@@ -33,9 +33,9 @@ from explorer.checkins.parsing.crs_guess import (
     e7_columns,
     is_e7,
     metric_columns,
+    planar_columns,
     points_of,
 )
-from explorer.checkins.parsing.guess_plane import planar_columns
 from explorer.checkins.parsing.numbers import (
     LATITUDE_FIRST,
     LONGEST,

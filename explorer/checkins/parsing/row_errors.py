@@ -1,10 +1,10 @@
 """Explains invalid cells of a row by the rules of loading, with remedies."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from explorer.checkins.model import Mapping
-from explorer.checkins.parsing.guess_plane import limits
+from explorer.checkins.model import E7, Mapping
 from explorer.checkins.parsing.numbers import BLANKS, coordinate_in, has_thousands, number
 from explorer.checkins.parsing.times import reads_time, time_fault
 from explorer.user_rows import id_text
@@ -122,3 +122,20 @@ def _outside(name: str, text: str, value: float, low: float, high: float) -> Cel
     if name in ("latitude", "longitude"):
         remedy += ", or look whether latitude and longitude are swapped"
     return CellFault(f"the {name} {text[:20]} is {side} {end:g}".replace("-", "−"), remedy)
+
+
+def limits(mapping: Mapping) -> Iterator[tuple[str, int | None, float, float]]:
+    """Yield name, column, minimum and maximum of both coordinates."""
+    plane = mapping.plane_there
+    if plane is not None:
+        yield "y", mapping.lat, plane.low, plane.high
+        yield "x", mapping.lon, plane.left, plane.right
+    elif mapping.crs == E7:
+        yield "latitude", mapping.lat, -90e7, 90e7
+        yield "longitude", mapping.lon, -180e7, 180e7
+    elif mapping.planar or mapping.crs is not None:
+        yield "y", mapping.lat, -math.inf, math.inf
+        yield "x", mapping.lon, -math.inf, math.inf
+    else:
+        yield "latitude", mapping.lat, -90, 90
+        yield "longitude", mapping.lon, -180, 180

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -584,3 +584,20 @@ def select_rows(
             while row is None or number(row) < wanted:
                 row = next(rows)
             yield row
+
+
+def texts_by_number(
+    batches: Iterator[list[int]],
+    cancelled: IsCancelled | None,
+    texts: Callable[[list[int]], dict[int, str]],
+) -> Iterator[str]:
+    """Yield the texts of requested rows, looked up a batch at a time; empty for unknown numbers."""
+    for numbers in batches:
+        check(cancelled)
+        found = texts(numbers)
+        yield from (found.get(number, "") for number in numbers)
+
+
+def join_cells(cells: Iterable[str | None]) -> str:
+    """Return the comma-separated cells of a row."""
+    return ",".join(cell or "" for cell in cells)

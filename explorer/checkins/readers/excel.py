@@ -38,6 +38,7 @@ from explorer.checkins.readers.base import (
     ReaderOutput,
     check_width,
     copied_table,
+    join_cells,
     select_rows,
     table_preview,
     write_table,
@@ -310,11 +311,7 @@ class ExcelReader:
         with _open_workbook(path, name, lambda: check(cancelled), unpack) as book:
             rows = book.rows(dialect.layer)
             for row in select_rows(rows, lambda row: row.number, batches, cancelled):
-                yield _joined(row.cells)
-
-
-def _joined(cells: list[str | None]) -> str:
-    return ",".join(cell or "" for cell in cells)
+                yield join_cells(row.cells)
 
 
 def _data_rows(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Row]:

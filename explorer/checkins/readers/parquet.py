@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from explorer.checkins.readers.base import (
     check_width,
     evenly_spaced,
     table_preview,
+    texts_by_number,
     write_table,
 )
 from explorer.checkins.store import ROWS, count
@@ -469,10 +471,7 @@ class ParquetReader:
     ) -> Iterator[str]:
         """Yield the comma-separated cells of requested rows."""
         with reachable(con, path) as source:
-            for numbers in batches:
-                check(cancelled)
-                texts = _row_texts(con, source, numbers)
-                yield from (texts.get(number, "") for number in numbers)
+            yield from texts_by_number(batches, cancelled, partial(_row_texts, con, source))
 
 
 READER = ParquetReader()

@@ -33,6 +33,7 @@ from explorer.checkins.readers.base import (
     ReaderOutput,
     check_width,
     copied_table,
+    join_cells,
     select_rows,
     table_preview,
     write_table,
@@ -125,7 +126,7 @@ class RecordReader(OneOfSeveral):
         """Yield the comma-separated values of requested records."""
         records = self.records(path, shown_name(path), lambda _: check(cancelled))
         for _, values, _ in select_rows(records, lambda record: record[0], batches, cancelled):
-            yield ",".join(value or "" for value in values.values())
+            yield join_cells(values.values())
 
 
 def _names(records: list[Record]) -> tuple[str, ...]:

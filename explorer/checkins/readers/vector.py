@@ -6,6 +6,7 @@ import sqlite3
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -28,6 +29,7 @@ from explorer.checkins.readers.base import (
     check_width,
     copied_table,
     table_preview,
+    texts_by_number,
     write_table,
 )
 from explorer.checkins.store import Tick
@@ -175,10 +177,7 @@ class VectorReader(OneOfSeveral):
         self.check(path)
         columns = _copied(con, path, dialect.layer, lambda _: check(cancelled))
         try:
-            for numbers in batches:
-                check(cancelled)
-                texts = _texts(con, columns, numbers)
-                yield from (texts.get(number, "") for number in numbers)
+            yield from texts_by_number(batches, cancelled, partial(_texts, con, columns))
         finally:
             con.execute("DROP TABLE IF EXISTS copied")
 
