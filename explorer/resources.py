@@ -27,7 +27,7 @@ class Sample:
     sha256 : str
         Of the file as it lies on disk (compressed).
     synthetic : bool
-        Whether nobody's data are in it.
+        Whether it contains only synthetic data.
     title : str
         What to call it on screen.
     suggested_region : tuple of float

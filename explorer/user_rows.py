@@ -87,7 +87,7 @@ def steps(values: Any, step: Fraction = EARTH_STEP) -> Whole:
 def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
     """Return the coordinates of integer numbers of steps.
 
-    Each is rounded once: 3 steps of 0.1 are the same 0.3 that somebody types.
+    Each is rounded once: 3 steps of 0.1 equal the literal 0.3.
     """
     whole = np.asarray(whole)
     scaled = whole / step.denominator if step < 1 else whole * float(step.numerator)
@@ -289,19 +289,18 @@ class UserRows:
         Raises
         ------
         ValueError
-            If a time range is asked for and there are no times.
+            If the filter has a time range and the rows have no times.
         """
         low, high = where.limits()
-        there = np.zeros(len(self.x), bool)
+        mask: NDArray[np.bool_] = np.zeros(len(self.x), bool)
         for west, east in where.edges.spans:
             ends = np.clip((west, east), _INT32.min, _INT32.max).astype(np.int32)
-            there |= (self.x >= ends[0]) & (self.x <= ends[1])
-        there &= (self.y >= low[0]) & (self.y <= high[0])
+            mask |= (self.x >= ends[0]) & (self.x <= ends[1])
+        mask &= (self.y >= low[0]) & (self.y <= high[0])
         if where.timed:
             if self.t is None:
                 raise ValueError("rows: they have no times; choose no time range")
-            there &= (self.t >= low[2]) & (self.t <= high[2])
-        mask: NDArray[np.bool_] = there
+            mask &= (self.t >= low[2]) & (self.t <= high[2])
         return mask
 
     def inside(self, mask: NDArray[np.bool_]) -> tuple[Whole, Whole]:

@@ -181,7 +181,7 @@ class CheckinData:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
         Users with at least one kept row inside box and time range are sampled by the keyed hash of
-        their ids (`explorer.checkins.sampling`): either the so many with the smallest hashes (all,
+        their ids (`explorer.checkins.sampling`): either `users` with the smallest hashes (all,
         if fewer are there), or those whose hash lies below a share of all hashes.
 
         Parameters
@@ -229,12 +229,12 @@ class CheckinData:
             first = self._sets.first_users(edges, seconds_a_row)
             return None if first is None else RowSelection(first, where)
 
-        everybody = (users, share, index) == (None, None, None)
+        all_users = (users, share, index) == (None, None, None)
         return SelectedRows(
             find,
             self.users,
             self._row_cache,
-            find_preview if everybody else None,
+            find_preview if all_users else None,
             partial(self._sets.cache_surroundings, edges) if index is None else None,
         )
 

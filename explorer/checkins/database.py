@@ -208,7 +208,7 @@ def run(
 class SharedConnection:
     """A connection shared by several threads until it is closed.
 
-    `closed` is called when nothing is asked any more.
+    `closed` is called when all queries have ended.
     """
 
     def __init__(self, con: Any, name: str, closed: Callable[[], None] = lambda: None) -> None:

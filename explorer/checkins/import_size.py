@@ -63,7 +63,7 @@ class ImportSize:
     disk: int
 
     @property
-    def said(self) -> str:
+    def notice(self) -> str:
         """Message about duration and disk space, shown before the import begins."""
         time = f"{self.seconds / 60:,.0f} min" if self.seconds > 90 else f"{self.seconds:,.0f} s"
         kept = format_bytes(self.rows * _KEPT)

@@ -1,19 +1,19 @@
 """Loads check-in files: scan, read, validate, find duplicates, store.
 
-Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memory):
+Measured: about as fast as `pandas.read_csv`, with a fraction of its memory.
 
-1. One pass over the lines counts them, takes the fingerprint and finds every line that a CSV reader
-   can't be trusted with; only if there are any (or the file is compressed, quoted or not UTF-8) is
-   a copy without them written.
-2. DuckDB reads everything as text, in file order, and writes typed rows with a code of what is
-   wrong with each into the Parquet file that all questions are asked of; the pass of step 1 runs
-   meanwhile. Whole-number user ids are stored as numbers.
+1. One pass over the lines counts them, computes the sha256 and finds all lines unsafe for a CSV
+   reader; a copy without them is written only if there are any (or the file is compressed, quoted
+   or not UTF-8).
+2. DuckDB reads everything as text, in file order, and writes typed rows with a validation code to
+   the Parquet file that all queries use; the pass of step 1 runs concurrently. Integer user ids
+   are stored as numbers.
 3. Duplicates are found among equal 64-bit hashes and then compared in full.
-4. The users are listed in order. Only if ids are text are the rows written once more, with numbers.
+4. Users are listed in order. Only for text ids the rows are rewritten, with numbers.
 
-A row's line is its number in the Parquet file plus the lines before it that did not reach the
-reader, and every load asserts: physical lines = header + lines before it + blank + rejected +
-continued + kept.
+The line of a row is its number in the Parquet file plus the number of earlier lines that did not
+reach the reader. Every load verifies: physical lines = header + lines before it + blank + rejected
++ continued + kept.
 """
 
 import errno
@@ -448,7 +448,7 @@ class _Load:
                 replace(self._preview, questions=(asked,)),
             )
         reasons = "; ".join(
-            f"{n} × {r.said(self._plan.mapping)}" for r, n in report.rejected.items()
+            f"{n} × {r.describe(self._plan.mapping)}" for r, n in report.rejected.items()
         )
         why = mapping_problem(self._preview, self._plan.mapping, report.rejected)
         raise MappingNeeded(

@@ -64,7 +64,7 @@ class Reason(StrEnum):
         """Description for users."""
         return _SENTENCES[self]
 
-    def said(self, mapping: CoordinateKind) -> str:
+    def describe(self, mapping: CoordinateKind) -> str:
         """Return the description for users, for a file read with this mapping."""
         text = self.sentence
         for words, on_a_plane in _ON_A_PLANE if mapping.planar else ():
@@ -139,9 +139,9 @@ class Mapping:
     zone : str or None
         IANA name of the time zone of times without an offset; None means UTC.
     decimal : str or None
-        What stands before a number's fraction, if somebody said so; else it is told from the file.
+        Decimal sign, if the user chose one; else it is detected.
     encoding : str or None
-        Of the text, if somebody chose it; else it is detected.
+        Text encoding, if the user chose one; else it is detected.
     plane : str or None
         The plane that is not the Earth as `explorer.geography.plane.Plane.text`; empty while its
         range is not declared. Then `lat` and `lon` are the columns of y and x.
@@ -257,7 +257,7 @@ class Dialect:
     lines_after_header : int
         Lines that are not blank between header and rows: units, or names again.
     unpack : bool
-        Whether somebody confirmed that the file may unpack to any multiple of its size.
+        Whether the user confirmed that the file may unpack to any multiple of its size.
     """
 
     format: str
@@ -329,13 +329,13 @@ class Question:
     title : str
         The question, on one line.
     text : str
-        Why it is asked.
+        Reason for the question.
     fields : tuple of str
         Fields of `Mapping` or `Dialect`; the question is answered once all of them are given.
     candidates : tuple of Candidate
         The likeliest first; there may be other answers, and there may be none here.
     preselected : int or None
-        Which candidate a dialog selects until somebody confirms it.
+        Index of the candidate that a dialog selects until the user confirms it.
     """
 
     key: str
@@ -397,7 +397,7 @@ class Preview:
         Share of the rows looked at that the guess would keep, 0…1; 0 if a needed column is
         missing.
     problems : tuple of str
-        What somebody should look at, in sentences.
+        Doubts about the file, as sentences.
     added : int
         How many of the columns, the last ones, are in the names of folders.
     questions : tuple of Question

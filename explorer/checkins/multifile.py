@@ -197,12 +197,12 @@ def head_check_of(plan: Plan, first: str) -> CheckHead:
         if plan.name == first:
             raise CheckinError(
                 f"{first}: {statistics.share:.0%} of the first rows can't be read this way "
-                f"({worst.said(plan.mapping)}); say which column holds what."
+                f"({worst.describe(plan.mapping)}); say which column holds what."
             )
         raise CheckinError(
             f"{plan.name} differs from {first}: {statistics.share:.0%} of its first rows can't be "
-            f"read as those of {first} are ({worst.said(plan.mapping)}). Open the files that are "
-            "alike, or make this one like the others."
+            f"read as those of {first} are ({worst.describe(plan.mapping)}). Open the files that "
+            "are alike, or make this one like the others."
         )
 
     return check_head

@@ -17,7 +17,7 @@ class Preset:
     start, end : str
         ISO 8601 UTC instants; rows with start ≤ time < end.
     expected_rows, expected_users : int
-        As printed; to be shown beside our own counts, never instead of them.
+        As printed in the paper; shown next to computed counts, never in place of them.
     reference : str
         Where they are printed.
     """

@@ -92,8 +92,8 @@ def rows_inside(
 def positions(plane: Plane | None) -> str:
     """Return SQL that rounds positions to whole steps and turns y upwards.
 
-    Dividing whole numbers by a power of ten rounds once: 3 steps of 0.1 are the same 0.3 that
-    somebody types for the edge of a region. Stored of a plane is the number of steps.
+    Dividing integers by a power of ten rounds once: 3 steps of 0.1 equal the 0.3 typed for the edge
+    of a region. For planes the number of steps is stored.
     """
     if plane is None:
         per_unit = f"{EARTH_STEP.denominator}e0"

@@ -199,8 +199,8 @@ class RegionReader:
             done, total = done + size, total + len(pieces[-1]["y"])
             if total > self._most:
                 raise CheckinError(
-                    f"{self._plans[0].name}: the region has more than {self._most:,} rows, which "
-                    "is more than are asked for once; choose a smaller one, or open the whole."
+                    f"{self._plans[0].name}: the region has more than {self._most:,} rows, the "
+                    "maximum of a region query; choose a smaller one, or open the whole."
                 )
         columns = pieces[0]
         if len(pieces) > 1:  # what was read as one need not be copied: .2 s for 8 million rows
@@ -507,7 +507,7 @@ class _RegionQuery:
         fingerprint = files.fingerprint([_digest(one, work) for one in plans])
         if files.states() != states:
             raise CheckinError(
-                f"{plan.name} was changed while it was read; ask once it is complete."
+                f"{plan.name} was changed while it was read; repeat the query once it is complete."
             )
         again = int(np.count_nonzero(rows.again))
         kept = len(rows.again) - again

@@ -67,7 +67,7 @@ def export(
             name = (part.name,) if files.together else ()
             for (line, code), text in zip(found, texts if count else (), strict=False):
                 reason = Reason.of(code)
-                writer.write_row((*name, line, reason.value, reason.said(mapping), text))
+                writer.write_row((*name, line, reason.value, reason.describe(mapping), text))
                 total += 1
             before += here
     return total

@@ -17,7 +17,7 @@ from explorer.checkins.sampling import HashArray
 from explorer.checkins.working_set import quick_rows
 from explorer.user_rows import BoxFilter, Whole
 
-Beside = TypeVar("Beside")
+Companion = TypeVar("Companion")
 
 _PIECE = 200_000
 """Rows per piece: about 10 ms including their processing."""
@@ -34,8 +34,8 @@ class RowSelection:
     where : BoxFilter
         Region and time range.
     most, among : int or None
-        Of the users inside so many are taken, the first; and only of so many first ones of the
-        layout. None takes all.
+        Maximum number of selected users, the first inside; and the number of the layout's first
+        users considered. None means all.
     present : int or None
         Users inside, where the layout has none but the sampled ones.
     """
@@ -108,9 +108,8 @@ class SelectedRows:
     """Check-ins inside a region and time range, of all or of sampled users.
 
     The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
-    the last cell of any grid laid over the region. Rows are looked for when they are first asked
-    for, so that who only counts need not wait for columns; of all sets of a file only the last
-    one's are kept.
+    the last cell of any grid over the region. Rows are searched on first use, so that counting does
+    not wait for columns; only the rows of the last selection of a file are cached.
 
     Parameters
     ----------
@@ -231,9 +230,9 @@ class SelectedRows:
         """Check-ins in the set."""
         return self._counted[2]
 
-    def cached(self, make: Callable[[], Beside]) -> Beside:
+    def cached(self, make: Callable[[], Companion]) -> Companion:
         """Return an object cached for all selections of the file, built on first use."""
-        found: Beside = self._cache.beside.setdefault(make, make())
+        found: Companion = self._cache.companions.setdefault(make, make())
         return found
 
     def record_counts(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
@@ -285,13 +284,13 @@ class RowCache:
     ----------
     seconds_a_row : float
         How long the last pass took; 0 before there was one.
-    beside : dict
-        What others keep of the last sets, by what makes it.
+    companions : dict
+        Objects cached by other modules, by factory.
     """
 
     def __init__(self) -> None:
         self.seconds_a_row = 0.0
-        self.beside: dict[Callable[[], Any], Any] = {}
+        self.companions: dict[Callable[[], Any], Any] = {}
         self.selection: Callable[[SelectedRows, Callable[[], RowSelection]], RowSelection] = _Last()
         self.columns: Callable[[SelectedRows, Callable[[], _Columns]], _Columns] = _Last()
 
@@ -327,7 +326,7 @@ class ShardedRows:
     """Check-ins of several shards, with the interface of `SelectedRows`.
 
     Numbers are sums of the shards'. Rows are handed out, shard after shard, only where they fit
-    into memory; whoever counts asks the parts one after the other.
+    into memory; counting iterates over the parts.
 
     Attributes
     ----------
@@ -339,7 +338,7 @@ class ShardedRows:
     parts : tuple of SelectedRows
         Points of every shard, whose rows stay on the disk; the users of each have smaller hashes
         under seed 0 than those of the next.
-    everybody : bool
+    all_users : bool
         Whether they are not sampled.
     kept : RowCache
         How long the last pass took.
@@ -353,7 +352,7 @@ class ShardedRows:
     step: Fraction
     users_in_file: int
     parts: tuple[SelectedRows, ...]
-    everybody: bool
+    all_users: bool
     cache: RowCache
     region_only: bool = False
     places: tuple[Path, ...] = ()
@@ -369,7 +368,7 @@ class ShardedRows:
 
         They are of the first shard, which is a uniform sample of the users.
         """
-        if not self.everybody or self.parts[-1].counted:
+        if not self.all_users or self.parts[-1].counted:
             return None
         layouts = [part.selection.layout for part in self.parts]
         seconds = self.cache.seconds_a_row or SECONDS_A_ROW
@@ -425,7 +424,7 @@ class ShardedRows:
     def _columns(self) -> tuple[Any, ...]:
         if self.rows > MAX_ROWS:
             raise ValueError(
-                f"{self.name}: {self.rows:,} check-ins are asked for one by one, more than "
+                f"{self.name}: {self.rows:,} check-ins are requested as arrays, more than "
                 f"{MAX_ROWS:,}; choose a smaller region or time range, or fewer users"
             )
         before, users, columns = 0, [np.empty(0, np.uint32)], []

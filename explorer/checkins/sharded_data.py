@@ -97,16 +97,16 @@ class ShardedData(CheckinData):
                 if left is not None:
                     check()
                     left -= found[-1].users_used
-        everybody = (users, share) == (None, None)
+        all_users = (users, share) == (None, None)
         return ShardedRows(
             self.basename,
             self.shards[0].step,
             self.users,
             tuple(found),
-            everybody,
+            all_users,
             self._row_cache,
             self.region_only,
-            self._places if everybody and not self.region_only else (),
+            self._places if all_users and not self.region_only else (),
         )
 
     def _where(self, box: Box, start: str | None, end: str | None) -> BoxFilter:

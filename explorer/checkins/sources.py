@@ -275,7 +275,7 @@ def _walk(folder: Path, found: set[Path], others: set[Path], cancelled: IsCancel
             if name.startswith((".", "_")) or not path.is_file():
                 continue
             known = path.suffix.lower() in suffixes
-            # whoever writes many files in parallel leaves empty ones where there was nothing
+            # parallel writers leave empty files for empty partitions
             (found if known and path.stat().st_size else others).add(path)
 
 

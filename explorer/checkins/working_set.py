@@ -66,19 +66,19 @@ class WorkingSets:
                 try:
                     self._whole = Layout.open(self._folder)
                 except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
-                    made = self._make()
+                    built = self._make()
                     try:
-                        self._whole = made.save(self._folder)
-                    except OSError:  # no room on the disk: memory will do
-                        self._whole = made
+                        self._whole = built.save(self._folder)
+                    except OSError:  # disk full: keep it in memory
+                        self._whole = built
             return self._whole
 
     def around(self, edges: GridBox, image: int | None) -> Layout:
         """Return a layout with all rows of a box, and possibly more.
 
-        While a box is dragged, its surroundings hold it for long, and an answer takes a few
-        milliseconds. Of many rows they are taken out by `cache_surroundings`; where they are not
-        there, the whole layout answers.
+        Cached surroundings usually contain a box that is being dragged, so that answers take a few
+        milliseconds. For many rows only `cache_surroundings` extracts them; without them the whole
+        layout is returned.
         """
         near = self._near
         if near is not None and near.image == image and near.edges.suits(edges):
@@ -93,7 +93,7 @@ class WorkingSets:
     def cache_surroundings(self, edges: GridBox, check: Callable[[], None]) -> None:
         """Cache the surroundings of a box, unless cached ones reach far beyond it.
 
-        To be called at rest, before the box is dragged: beside answers it would hold them up.
+        Call when idle, before the box is dragged: concurrently it would delay answers.
         `check` is called every few milliseconds and may raise to stop.
         """
         whole, near = self.whole(), self._near

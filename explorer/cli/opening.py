@@ -159,7 +159,7 @@ def open_file(
         open_any_size,
         cache_dir=folder if use_cache else None,
         use_cache=use_cache,
-        say=lambda size: click.echo(size.said, err=True),
+        say=lambda size: click.echo(size.notice, err=True),
         executor=executor,
         known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
     )

@@ -67,7 +67,7 @@ class Cities:
             South, west, north, east of the view, degrees; it may reach beyond ±180, and so do
             the longitudes of the places in it.
         limit : int
-            At most so many.
+            Maximum number of cities.
         separation : tuple of float
             Least distance as a share of the view's width and of its height; the first is about
             the length of a name, the second its height.

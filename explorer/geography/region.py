@@ -249,7 +249,7 @@ def wrap_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> 
     box : (south, west, north, east)
         Degrees; longitudes grow from the west, perhaps beyond 180.
     decimals : int or None
-        Sides are rounded to so many.
+        Number of decimals to round to; None does not round.
     """
     south, west, north, east = box
     turns = 360 * math.floor((west + 180) / 360)

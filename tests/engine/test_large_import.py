@@ -92,7 +92,7 @@ def test_the_same_numbers_as_in_memory(folder: Path, tmp_path: Path) -> None:
         open_any_size(folder, cache_dir=tmp_path / "cache", say=said.append, **SMALL) as shards,
     ):
         assert len(shards.shards) == 16
-        snapshots.check(said[0].said)
+        snapshots.check(said[0].notice)
         for asked in ASKED:
             assert counted(shards, **asked) == counted(memory, **asked), asked
         for name in (

@@ -103,8 +103,8 @@ NAMES: dict[str, dict[str, str]] = {
         "Dutch": "aantal gewicht frequentie bezoeken",
     },
 }
-"""Role → language → words as `key` writes them. ``user`` and ``device`` identify somebody by
-themselves, those of ``numbered`` only beside one of `COMPANIONS`."""
+"""Role → language → words in the form of `key`. Words of ``user`` and ``device`` denote identifiers
+alone, those of ``numbered`` only next to one of `COMPANIONS`."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -237,7 +237,7 @@ LATER = _set(
 )
 """Words for times other than the row's."""
 
-_NOBODY = (
+_NO_PERSON = (
     VETO
     | RECORDS
     | NO_COORDINATE
@@ -405,8 +405,8 @@ def _identity(words: Sequence[str]) -> Identity:
 def names_no_person(name: str) -> bool:
     """Return whether a name rules out persons and devices."""
     words = set(words_in(name))
-    nobody = VETO if words & (_PERSONS | _NUMBERED) else _NOBODY
-    return bool(words & nobody)
+    excluded = VETO if words & (_PERSONS | _NUMBERED) else _NO_PERSON
+    return bool(words & excluded)
 
 
 def coordinate_of(

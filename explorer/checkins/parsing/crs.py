@@ -24,8 +24,7 @@ from explorer.checkins.parsing.gdal import LONGEST_CRS, SETTINGS, is_named_syste
 EXTRA = "geofiles"
 WGS_84 = "EPSG:4326"
 FUNCTION = "to_degrees"
-"""Of the database, once it was told by `teach`: (y, x) to a structure of latitude y, longitude x.
-"""
+"""Database function registered by `crs_function`: (y, x) to a struct of latitude y, longitude x."""
 
 _CLOSE = 1e-6
 """Relative tolerance of a round trip through PROJ."""

@@ -83,8 +83,8 @@ _BLAMED = {
 """Reasons to attribute to a column, by role."""
 
 FEW, OF_ROWS = 10, 1000
-"""A column of persons has more values than that in so many rows, or is asked about. Of fewer rows
-than `FEW`, their repetition says nothing."""
+"""A user column has more than `FEW` values per `OF_ROWS` rows; else a question is asked. In fewer
+than `FEW` rows repetition is not informative."""
 
 MAX_CANDIDATES = 6
 MIDNIGHT = time()
@@ -131,7 +131,7 @@ class Guess:
     Attributes
     ----------
     mapping : Mapping
-        Without what is asked about.
+        Without the columns in question.
     questions : tuple of Question
         Of the columns: ``user``, ``position`` and ``time``.
     """
@@ -806,10 +806,10 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
             fault = bad_cells(row, mapping, preview.dialect.decimal).get(column)
             if fault is not None:
                 text = printable(row[column][:40]) if column < len(row) else ""
-                why = fault.what if worst is Reason.BAD_TIME else worst.said(mapping)
+                why = fault.what if worst is Reason.BAD_TIME else worst.describe(mapping)
                 return f": the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
     names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)
-    return f": in the column {names} {worst.said(mapping)}"
+    return f": in the column {names} {worst.describe(mapping)}"
 
 
 def _shown_name(preview: Preview, column: int) -> str:

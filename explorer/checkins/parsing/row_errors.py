@@ -49,7 +49,7 @@ def bad_cells(
     decimal : str
         What stands before a fraction.
     width : int, optional
-        How many fields a row has; not looked at if omitted.
+        Expected number of fields; not checked if omitted.
     """
     bad: dict[int, CellFault] = {}
     if width is not None and len(row) != width:

@@ -158,8 +158,8 @@ MAX_LINE = 1 << 20
 
 UNPACKED_FREELY = 1 << 28
 MAX_RATIO = 1000
-"""What unpacks to more bytes than the first must not be so many times larger than it is packed, and
-must leave `FREE_BYTES` on the disk for temporary files. Check-ins: 4 to 15 times; zeros: 1,030."""
+"""Archives that unpack to more than `UNPACKED_FREELY` bytes and `MAX_RATIO` times their size need
+confirmation; `FREE_BYTES` of disk must stay free. Ratios: check-ins 4–15, zeros 1,030."""
 FREE_BYTES = 1 << 28
 
 
@@ -182,7 +182,7 @@ def raw_chunks(
     Raises
     ------
     UnpackNeeded
-        If an archive unpacks to more than check-ins would, and nobody confirmed it.
+        If an archive unpacks to an implausible size without confirmation.
     CheckinError
         If too little room is left for what it unpacks to.
     """

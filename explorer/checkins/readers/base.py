@@ -140,9 +140,9 @@ class FileStart:
     head : bytes
         The first `HEAD` bytes.
     delimiter, encoding, decimal : str or None
-        What somebody chose for text; to be guessed if None.
+        Chosen by the user, for text; guessed if None.
     layer : str or None
-        The layer or sheet that somebody chose, in files with several.
+        Layer or sheet chosen by the user, in files with several.
     cancelled : callable or None
         Asked every few milliseconds; true stops.
     unpack : bool
@@ -222,8 +222,8 @@ PORTIONS = ((0, 1), (1, 2), (2, 4), (4, 8))
 def evenly_spaced(first: int, stop: int, number: int, length: int) -> list[list[int]]:
     """Return evenly spaced start positions in [first, stop) for each portion.
 
-    No part of the given length reaches into another, and at least half of the file is in none:
-    where parts are too long for that there are fewer portions.
+    Parts of the given length do not overlap and cover at most half of the file; longer parts give
+    fewer portions.
     """
     spacing = (stop - first) / number
     return [

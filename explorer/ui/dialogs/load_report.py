@@ -130,7 +130,7 @@ class LoadReportDialog(QDialog):
     def _fill(self) -> None:
         report = self.data.report
         for reason, count in sorted(report.rejected.items(), key=lambda item: -item[1]):
-            said = reason.said(self.data.mapping)
+            said = reason.describe(self.data.mapping)
             top = QTreeWidgetItem([f"{count:,}", said])
             top.setToolTip(1, said)
             for example in report.examples.get(reason, ()):

@@ -437,7 +437,7 @@ class DataPanel(QWidget):
     def ask_import(self, request: ImportRequest) -> None:
         """Announce a slow import and start it after consent."""
         box, go = self._question(f"Opening {self._data.opening} takes long")
-        box.setInformativeText(f"{request.size.said}\n\n{MEMORY_HELP}")
+        box.setInformativeText(f"{request.size.notice}\n\n{MEMORY_HELP}")
         box.setDefaultButton(go)
         go.clicked.connect(lambda: self._data.agree(request))
         self._open("import", box)
