@@ -1,4 +1,4 @@
-"""Files made by the tests, and a guard that nothing stays behind."""
+"""Files for the tests, and a check that no temporary files remain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small files made to exhaust time or memory, or to open what is no business of theirs."""
+"""Small files that exhaust time or memory, or make a library open other resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check-ins written by other programs' libraries, in every format that has a reader."""
+"""Check-ins written by other libraries, in every format that has a reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check-ins across the antimeridian: as if the whole had been turned from somewhere else."""
+"""Check-ins across the antimeridian equal the same check-ins turned elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged gzip archives: all that is before a fault is read, and the note says what is true."""
+"""Damaged gzip archives: everything before the defect is read, and notes are correct."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_an_archive_of_zeros_is_refused_in_time(
     for filling in (b"\0", b"\n", (ROWS[0] + "\n").encode()):
         bomb = gzip.compress(head + filling * ((20 << 20) // len(filling)))
         path = write(bomb, "bomb.txt.gz")
-        with pytest.raises(UnpackNeeded, match=r"bomb\.txt\.gz .* 20 times"):
+        with pytest.raises(UnpackNeeded, match=r"bomb\.txt.* 20 "):
             open_checkins(path, cache_dir=None)
     with pytest.raises(LoadCancelled):
         open_checkins(path, cache_dir=None, cancelled=iter([False] * 60 + [True] * 999).__next__)
@@ -198,5 +198,5 @@ def test_a_full_disk_is_left_some_room(write: Write, monkeypatch: pytest.MonkeyP
     from explorer.checkins.readers import text
 
     monkeypatch.setattr(text, "MIN_FREE", 10**18)
-    with pytest.raises(CheckinError, match=r"whole\.txt\.gz .* [0-9,]+ MB"):
+    with pytest.raises(CheckinError, match=r"whole\.txt.* [0-9,]+ MB"):
         open_checkins(write(WHOLE, "whole.txt.gz"), cache_dir=None)

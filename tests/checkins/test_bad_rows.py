@@ -1,4 +1,4 @@
-"""Bad rows of every kind: rejected with the right reason and line, never stopping good rows."""
+"""Invalid rows of every kind are rejected with reason and line; valid rows are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache: reopened, found out when stale or damaged, capped, never removed while in use."""
+"""The cache: reuse, detection of stale or damaged entries, size limit, locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cancelling at every stage: quickly, and leaving nothing behind."""
+"""Cancellation at every stage is quick and leaves no files."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_a_full_disk_is_reported_in_a_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(loading, "find_duplicates", full)
-    with pytest.raises(CheckinError, match=r"plain\.txt.*No space left"):
+    with pytest.raises(CheckinError, match=r"plain\.txt.*No space"):
         open_checkins(large["plain"], cache_dir=tmp_path / "cache")
     assert left(tmp_path / "cache") == []
 

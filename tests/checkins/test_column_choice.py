@@ -1,4 +1,4 @@
-"""Which column is which: what is doubtful is said, with the column's name and what stands in it."""
+"""Doubtful columns are named in questions, with an example value."""
 
 from __future__ import annotations
 

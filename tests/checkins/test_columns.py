@@ -1,4 +1,4 @@
-"""Which columns are taken and which are asked about: whose rows, where, when."""
+"""Which columns are assigned to roles, and which lead to questions."""
 
 from __future__ import annotations
 

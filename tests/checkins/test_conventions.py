@@ -1,4 +1,4 @@
-"""Tables as people write them: decimal commas, time zones, dates of every order, foreign names."""
+"""Local conventions: decimal commas, time zones, date orders, foreign column names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opened check-ins answer, against brute force."""
+"""Queries over opened check-ins, compared with brute force."""
 
 from __future__ import annotations
 

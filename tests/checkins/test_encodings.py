@@ -1,4 +1,4 @@
-"""Encodings: detected by name, asked where names or ids depend on it, chosen for every path."""
+"""Encodings: detection, questions where names or ids depend on them, explicit choice."""
 
 import gzip
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The same rows, written by a library in every format, open as the same check-ins."""
+"""The same rows in every format, written by a library, open as the same check-ins."""
 
 from __future__ import annotations
 

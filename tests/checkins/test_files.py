@@ -1,4 +1,4 @@
-"""Files of every shape: spellings, encodings, archives, and things that are no check-in files."""
+"""Files of many kinds: spellings, encodings, archives, and files without check-ins."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_no_permission(write: Write) -> None:
 
 
 def test_header_without_rows(write: Write) -> None:
-    with pytest.raises(CheckinError, match=r"no rows|No name"):
+    with pytest.raises(CheckinError, match=r"no rows|name"):
         open_checkins(write("user,time,lat,lon\n", "header.csv"), cache_dir=None)
 
 

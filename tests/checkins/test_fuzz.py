@@ -1,4 +1,4 @@
-"""A small share of ``python -m tests.fuzz checkins``, whose full run is reported by hand."""
+"""A small share of ``python -m tests.fuzz checkins``; the full run is separate."""
 
 from __future__ import annotations
 

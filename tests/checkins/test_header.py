@@ -1,4 +1,4 @@
-"""Lines before the header: skipped, the header used, and every line accounted for."""
+"""Lines before the header are skipped, and every line is accounted for."""
 
 import gzip
 from collections.abc import Callable

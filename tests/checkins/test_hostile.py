@@ -1,4 +1,4 @@
-"""Files made to exhaust time or memory: each ends soon, in one sentence or with its good rows."""
+"""Text files that exhaust time or memory end soon, with an error or their valid rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary files made to exhaust time or memory end in a sentence, with bounded memory."""
+"""Binary files that exhaust time or memory end with an error, in bounded memory."""
 
 from __future__ import annotations
 

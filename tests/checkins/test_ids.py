@@ -1,4 +1,4 @@
-"""Whose row is whose: spellings of one id that nobody can tell apart are one user."""
+"""Indistinguishable spellings of one id are one user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout: order, storage, and the same rows as the database finds."""
+"""The layout: order, storage, and the same rows as the database."""
 
 from __future__ import annotations
 

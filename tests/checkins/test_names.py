@@ -1,4 +1,4 @@
-"""Files and folders with names that mean something else to a database: each opens itself."""
+"""File names with special meaning to the database open exactly that file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of points in a plane: exact loads, planted bad rows, the range that must be declared."""
+"""Points in a plane: exact loads, planted invalid rows, the required range."""
 
 from __future__ import annotations
 

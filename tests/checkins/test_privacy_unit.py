@@ -1,4 +1,4 @@
-"""Files without a user column: every row is a user, or all rows are one, however they are read."""
+"""Files without a user column: each row is a user, or all rows are one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stray quotes in CSV files: they cost their own line, and no other."""
+"""Stray quotes in CSV files cost their own line only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real files beside the checkout, against the counts their README states."""
+"""The real files next to the checkout, against the counts in their README."""
 
 from __future__ import annotations
 

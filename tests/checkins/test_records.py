@@ -1,4 +1,4 @@
-"""JSON, GPX and KML: read as what they are, never as CSV, or refused by name."""
+"""JSON, GPX and KML are read as such, never as CSV, or rejected."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Samples of users: one user more or less changes one place, whatever else the file holds."""
+"""Samples of users are stable when a user is added or removed."""
 
 from __future__ import annotations
 

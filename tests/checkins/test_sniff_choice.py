@@ -1,4 +1,4 @@
-"""A look at a file under a delimiter or an encoding that somebody chose."""
+"""Previews with a chosen delimiter or encoding."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from explorer.studies.base.study import Origin, Result, Selection
 from explorer.ui.panels.data import TOO_LARGE, DataPanel
 from explorer.ui.panels.range_slider import BEGIN, END, WHOLE, RangeSlider
 from explorer.ui.panels.time_range import NO_TIMES
-from tests.checkins.test_parts import rows_of, write_part
+from tests.checkins.test_multifile import rows_of, write_part
 from tests.ui.dragging import Hand
 from tests.ui.map_page import made_checkins
 from tests.ui.small_map import SMALL_MAP

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog
 
-from tests.checkins.test_parts import rows_of, write_part
+from tests.checkins.test_multifile import rows_of, write_part
 from tests.ui.test_five_clicks import SMALL_MAP
 
 

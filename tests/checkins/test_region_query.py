@@ -1,4 +1,4 @@
-"""A question asked once has the same answer as check-ins that were opened, and reads no more."""
+"""Region queries give the answers of opened check-ins, and read no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several files, or a folder of them, are one data set with every line accounted for."""
+"""Several files or a folder are one data set with every line accounted for."""
 
 from __future__ import annotations
 

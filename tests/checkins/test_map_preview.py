@@ -1,4 +1,4 @@
-"""The first picture of a file: which rows it is made of, and how near it is to the whole."""
+"""Map previews: which rows they sample, and how close they are to the full map."""
 
 from __future__ import annotations
 
