@@ -189,7 +189,7 @@ def spoilt(lines: list[str], rng: random.Random) -> list[bytes]:
     return found
 
 
-def inflated(data: bytes) -> bytes:
+def decompress(data: bytes) -> bytes:
     """Return all that can be decompressed of an archive, fed byte by byte."""
     out, unzip = b"", zlib.decompressobj(31)
     for i in range(len(data)):

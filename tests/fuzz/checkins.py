@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from explorer.checkins import CheckinData, CheckinError, LoadReport, Reason, open_checkins
 from explorer.checkins.database import MAX_THREADS
-from tests.fuzz.checkin_files import Row, inflated, made, spoilt, write_parquet, zipped
+from tests.fuzz.checkin_files import Row, decompress, made, spoilt, write_parquet, zipped
 from tests.fuzz.mutate import changed_bytes
 from tests.fuzz.outcome import Outcome
 
@@ -110,7 +110,7 @@ class _Case:
             data = zipped(text, rng)
             if self.kind == "gz bytes":
                 before, data = text, changed_bytes(data, rng)
-                text = inflated(data)
+                text = decompress(data)
                 self.changed = text != before
         self.lines = text.removesuffix(b"\n").split(b"\n")
         self.path.write_bytes(data)

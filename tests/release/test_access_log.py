@@ -149,6 +149,7 @@ def test_a_ledger_that_can_t_be_asked_might_have_looks(tmp_path: Path) -> None:
     assert _chosen(LedgerLocation(tmp_path / "third.sqlite", mine.settings), third) == (OPENED, 0)
 
 
+@pytest.mark.full
 def test_a_command_that_prints_what_is_true_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

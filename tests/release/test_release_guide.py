@@ -17,6 +17,7 @@ SECTION = (Path(__file__).resolve().parents[2] / "resources/guide/releases.md").
 )
 
 
+@pytest.mark.full
 def test_its_commands_and_its_plan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
