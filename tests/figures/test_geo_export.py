@@ -214,7 +214,7 @@ def test_the_command_line_has_it_for_maps_alone(
 ) -> None:
     path = tmp_path / f"out.{fmt}"
     assert run(["bounds", "amplification", "--output", str(path)]) != 0
-    error = capsys.readouterr().err.split()
+    error = capsys.readouterr().err
     for suffix in (".png", ".svg", ".pdf", ".csv", ".json"):
         assert suffix in error
     asked = ["heatmap", "sample", "--resolution", "16", "--quiet", "--panes", "private"]
