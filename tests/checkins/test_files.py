@@ -270,7 +270,7 @@ def test_no_permission(write: Write) -> None:
 
 
 def test_header_without_rows(write: Write) -> None:
-    with pytest.raises(CheckinError, match=r"no rows|name"):
+    with pytest.raises(CheckinError, match="no rows"):
         open_checkins(write("user,time,lat,lon\n", "header.csv"), cache_dir=None)
 
 
