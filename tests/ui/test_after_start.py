@@ -14,9 +14,9 @@ def test_the_answer_of_a_workspace_made_later_can_be_exported(open_window, settl
     window.show_study("linear-queries")
     settled(window)
     assert window.current_result is not None
-    assert [
-        key for key in window.menus.needs_result if not window.menus.actions[key].isEnabled()
-    ] == []
+    menus = window.menus
+    assert menus.needs_result
+    assert all(menus.actions[key].isEnabled() for key in menus.needs_result)
 
 
 @pytest.mark.parametrize("study", ["shuffle-rdp", "linear-queries"])
