@@ -77,7 +77,7 @@ def test_simulated_errors_are_those_computed():
             assert abs(y - exact[float(x)]) < 3 * (high - low) / 2
 
 
-def test_the_curators_noise_is_the_yardstick():
+def test_error_of_the_trusted_curator():
     series = next(s for s in mean(n=1000, level=0.2, eps=2.0).series if s.key == "central")
     assert series.y == pytest.approx((2 * 8 / 0.2**2 + 8 * 8 / 2.0**2) / 1000**2)
     assert "another promise" in series.note

@@ -147,7 +147,7 @@ def test_the_channel_of_m_mean_is_a_law_with_its_levels(c):
     np.testing.assert_allclose(found.bcdp, co.m_mean_corner_levels(c, domain.prior), atol=1e-12)
 
 
-def test_full_dependence_tells_everything():
+def test_full_dependence_reveals_the_coordinate():
     curve = curves(walking.preset(STUDY, "dependence"))
     for key in ("bcdp", "certified", "ldp"):
         assert curve[key].y[-1] == pytest.approx(1.0)
@@ -173,7 +173,7 @@ def test_no_test_leaves_theorem_1s_region(mechanism):
     assert gap.min() == pytest.approx(0.0, abs=1e-9)
 
 
-def test_an_infinite_level_promises_nothing_of_any_test():
+def test_infinite_level_bounds_no_test():
     shown = curves(ask(m00=0.5, m01=0.0, m10=1.0, m11=1.0))
     for key in ("test01", "test10"):
         for below in ("region", "certified", "ldp"):
@@ -212,14 +212,14 @@ def test_beliefs_follow_bayes():
     assert shown["ldp_least"].y[5] == 0.0
 
 
-def test_a_bit_that_is_known_tells_nothing():
+def test_curves_are_undefined_for_a_coordinate_of_one_value():
     for what, key in (("tradeoff", "type1"), ("belief_after", "belief")):
         result = ask(what, key, p1=1.0)
         assert any("one possible value" in s.undefined_reason for s in result.series)
         assert result.readout("level_bcdp").value == 0.0
 
 
-def test_a_bit_that_is_known_is_not_thought_50_50():
+def test_sentence_for_a_coordinate_of_one_value():
     for p1, value in ((0.0, 0), (1.0, 1)):
         sentence = ask(p1=p1).guarantee.sentence
         assert f"always {value}" in sentence
@@ -259,6 +259,6 @@ def test_tables_say_infinite_in_words():
     assert domain.rows[1][2:] == (1.0, 0.0)
 
 
-def test_a_coordinate_that_is_not_there_is_reported():
+def test_missing_coordinate_is_noted():
     assert any("only 2" in note for note in ask(coordinate="3").notes)
     assert not ask(coordinate="3", mechanism="example2").notes

@@ -104,7 +104,7 @@ def test_the_papers_crossing_with_min_delta_ldp():
     assert projected["paper_projected"].x[np.argmax(above)] == pytest.approx(0.294, abs=1.5e-3)
 
 
-def test_what_the_presets_say_of_our_numbers():
+def test_numbers_in_presets():
     bars = curves(walking.preset(STUDY, "budgets"))
     assert bars["paper"].y[0] == pytest.approx(0.09, abs=5e-4)
     assert bars["exact"].y[0] == pytest.approx(0.153, abs=5e-4)
@@ -289,7 +289,7 @@ def test_designs_for_any_levels(q):
         )
 
 
-def test_the_convex_design_is_asked_in_the_worker_and_agrees():
+def test_convex_design_runs_in_the_worker():
     context = Context()
     result = ask("budget", "i", 1, 10, 10, context, q=0.1)[-1]
     assert context.heavy_calls == ["convex_plan"]
@@ -332,7 +332,7 @@ def test_the_same_seed_draws_the_same_dots():
     assert np.all(first.y <= first.high)
 
 
-def test_many_users_are_stood_in_for_by_few():
+def test_errors_of_many_users_are_scaled():
     result = ask(points=2, simulate=True, trials=2, n=1_000_000_000)[-1]
     assert any("fewer users" in note for note in result.notes)
     theory, dots = curves(result)["paper"], curves(result)["paper_simulated"]
@@ -359,7 +359,7 @@ def coupling_table(result):
     return next(t for t in result.tables if t.key == "coupling")
 
 
-def test_the_upper_bound_of_a_public_file_is_what_budgets_are_made_for(tmp_path):
+def test_budgets_use_the_upper_bound_of_a_public_file(tmp_path):
     context = Context()
     value = context.add_file(table_of_public_records(tmp_path))
     result = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value)[-1]
@@ -388,7 +388,7 @@ def test_the_upper_bound_of_a_public_file_is_what_budgets_are_made_for(tmp_path)
     assert max(row[2] for row in coupling_table(surer).rows) > q
 
 
-def test_declared_values_need_no_vouching_and_count_though_unseen(tmp_path):
+def test_declared_values_count_even_if_absent(tmp_path):
     lines = table_of_public_records(tmp_path).read_text().splitlines()
     path = tmp_path / "declared.csv"
     head = "a [0|1],b [0|1],c [0|1]"
@@ -429,7 +429,7 @@ def test_a_column_of_one_value_is_refused(tmp_path, head):
         ("a [-6:6],b [-6:6]", True, ""),
     ],
 )
-def test_bins_certify_only_what_reads_them(tmp_path, head, reads_bins, why):
+def test_bins_certify_only_mechanisms_that_read_bins(tmp_path, head, reads_bins, why):
     # Two Gaussian columns of correlation 0.3 have 0.19 on two bins and 0.655 in truth.
     rng = np.random.default_rng(8)
     x = rng.normal(size=(20_000, 2))
@@ -456,7 +456,7 @@ def test_bins_certify_only_what_reads_them(tmp_path, head, reads_bins, why):
         assert "confidence 95 %" in sentence
 
 
-def test_a_public_file_whose_columns_settle_each_other(tmp_path):
+def test_public_file_with_dependent_columns(tmp_path):
     x = np.random.default_rng(3).normal(size=20_000)
     path = tmp_path / "settled.csv"
     path.write_text("a,b,c\n" + "\n".join(f"{v:.4f},{-v:.4f},{2 * v:.4f}" for v in x))
@@ -476,7 +476,7 @@ def test_a_public_file_whose_columns_settle_each_other(tmp_path):
         ("a [x],b", "in brackets"),
     ],
 )
-def test_headings_that_declare_nothing_are_refused(tmp_path, head, why):
+def test_invalid_headings_are_refused(tmp_path, head, why):
     path = tmp_path / "head.csv"
     path.write_text(head + "\n" + "1,2\n2,1\n" * 5)
     context = Context()
@@ -499,7 +499,7 @@ def test_on_the_axis_of_q_the_file_is_a_dot(tmp_path):
     assert "With confidence" not in result.guarantee.sentence
 
 
-def test_words_among_numbers_are_set_aside(tmp_path):
+def test_words_among_numbers_are_rejected(tmp_path):
     path = tmp_path / "mixed.csv"
     rng = np.random.default_rng(4)
     rows = [
@@ -539,7 +539,7 @@ def test_the_guarantee_moves_with_the_sliders():
     assert weak.differences
 
 
-def test_the_guarantee_counts_the_reports_there_are():
+def test_guarantee_of_repeated_reports():
     once, often = (
         ask("level", "true_q", points=2, releases=t)[-1].guarantee.sentence for t in (1, 5)
     )
@@ -553,7 +553,7 @@ def test_the_guarantee_counts_the_reports_there_are():
     assert f"{odds(total)} (level {at_most(total)})" in often
 
 
-def test_a_level_that_protects_nothing_is_reported_in_words():
+def test_sentence_for_a_large_level():
     sentence = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
     assert "100:0" not in sentence
     # 20 reports of the paper's L = 0.7714.
@@ -568,7 +568,7 @@ def test_sentences_end_once():
         assert not promise.add_remove.endswith(".")
 
 
-def test_without_coupling_zeta_is_of_no_account():
+def test_zeta_has_no_effect_without_coupling():
     margins = {
         q: condition_of(ask(points=2, q=q)[-1], "beats min δ-LDP").margin for q in (0.0, 0.1)
     }
@@ -580,7 +580,7 @@ def test_without_coupling_zeta_is_of_no_account():
         np.testing.assert_array_equal(co.budget_vector(levels, 2.0, 0.0, zeta), levels)
 
 
-def test_what_only_the_error_needs_does_not_alarm():
+def test_conditions_of_the_error_are_not_of_the_guarantee():
     failing = [c for c in ask(points=2, q=0.6, eps=5.0)[-1].conditions if c.holds is False]
     assert failing
     assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
@@ -620,6 +620,6 @@ def test_nothing_slow_is_imported():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
+def test_note_on_a_missing_file():
     assert no_file(0.1) in ask(q_from="file")[-1].notes
     assert no_file(0.1) not in ask()[-1].notes

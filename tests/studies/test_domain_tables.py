@@ -110,7 +110,7 @@ def test_all_four_levels_of_a_loaded_table(tmp_path):
         ("0 0 0 0 0 1", "0 0 0 0 0 1", "^prior.*5 coordinates"),
     ],
 )
-def test_what_is_no_law_is_refused_by_row(prior, channel, message):
+def test_invalid_laws_are_refused_by_row(prior, channel, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         typed(prior, channel, False)
 
@@ -171,7 +171,7 @@ def test_figure_1_holds_for_random_tables():
 
 
 @pytest.mark.parametrize("kernel", ["1 1 2", "0.9 0.1; 0.5 0.5; 0.2 0.8", "1 2 3"])
-def test_a_step_afterwards_never_tells_more(kernel):
+def test_postprocessing_never_raises_levels(kernel):
     plain, after = ask(), ask(step=True, kernel=kernel)
     step = table(after, "step")
     for _, before, now in step.rows:
@@ -183,7 +183,7 @@ def test_a_step_afterwards_never_tells_more(kernel):
         assert table(after, "domain").columns[2].endswith("y1|y2 | x)")
 
 
-def test_a_step_that_does_not_fit_is_left_out_and_said():
+def test_postprocessing_of_wrong_size_is_skipped_and_noted():
     result = ask(step=True, kernel="1 2")
     assert len(result.notes) == 1 + len(ask().notes)
     assert not any(t.key == "step" for t in result.tables)

@@ -74,7 +74,7 @@ def test_the_papers_comparisons(key, expected):
         assert result.readout(name).value == pytest.approx(value, rel=2e-5), name
 
 
-def test_what_presets_say_of_their_edges():
+def test_edges_in_presets():
     edges = curves(ask("wins", "eps", 0.1, 10.0, 3, rival="hadamard"))
     np.testing.assert_allclose(edges["gkrr_wins"].y, [1.36827, 15.8964, 343.147], rtol=1e-4)
     np.testing.assert_allclose(edges["paper"].y, [1.0, 10.0, 289.53], rtol=1e-4)
@@ -130,7 +130,7 @@ def test_gkrrs_errors_fall_as_alpha0_rises(what):
         assert np.all(np.diff(y[np.isfinite(y)]) < 0)
 
 
-def test_alpha0_on_the_axis_is_everybodys():
+def test_alpha0_on_the_axis_applies_to_all_calibrations():
     result = ask("rmse", "alpha0", 0.01, 10.0, 5)
     shown = curves(result)
     expected = np.sqrt(um.gkrr_mse(10, 10, 0.1, shown["gkrr"].x, 1000, 10**5))
@@ -175,7 +175,7 @@ def test_above_the_edge_gkrr_errs_less_and_below_more(model, compared):
         assert (gkrr < rival) == wins
 
 
-def test_what_is_compared_in_d_em_is_an_estimate_and_near_what_is_drawn():
+def test_edge_in_d_em_is_an_estimate_near_simulations():
     # Two upper bounds cross at 107.6 only.
     values = {"model": "central", "rival": "laplace", "n": 40}
     result = ask("wins", "eps", 0.5, 2.0, 3, alpha=83.0, **values)
@@ -218,14 +218,14 @@ def test_a_theorem_without_an_alpha0_has_none_in_the_table():
     assert row[2:] == (None, None, None, None)
 
 
-def test_errors_are_set_beside_how_far_histograms_are_apart():
+def test_preset_states_the_largest_distance_of_histograms():
     text = next(p for p in STUDY.presets if p.key == "items").computed
     assert "√2" in text
     a, b = np.eye(2)
     assert np.linalg.norm(a - b) > 1.1
 
 
-def test_areas_share_the_plane():
+def test_regions_cover_the_plane():
     result = ask("wins", "eps", 0.05, 20.0, 9, model="central", n=40, m=1000)
     shown = curves(result)
     won = shown["gkrr_wins"]
@@ -249,7 +249,7 @@ def test_areas_share_the_plane():
     assert "hadamard_wins" not in alone
 
 
-def test_the_sliders_are_a_point_of_the_plane_and_someone_wins_there():
+def test_sliders_are_a_dot_with_a_winner():
     for alpha, wins in ((10.0, False), (20.0, True)):
         result = ask("wins", "eps", 0.1, 10.0, 3, rival="hadamard", alpha=alpha)
         here = curves(result)["here"]
@@ -264,7 +264,7 @@ def test_the_sliders_are_a_point_of_the_plane_and_someone_wins_there():
     assert "Laplace" in of_two
 
 
-def test_the_printed_budgets_are_said_not_to_be_private():
+def test_printed_budgets_fail_their_conditions():
     result = walking.preset(STUDY, "hadamard", points=3)
     by_text = {c.text: c for c in result.conditions}
     hadamard = next(c for text, c in by_text.items() if "Hadamard" in text)
@@ -393,12 +393,12 @@ def test_dots_come_one_by_one_with_progress():
     assert np.any(curves(other)["gkrr_simulated"].y != curves(found[-1])["gkrr_simulated"].y)
 
 
-def test_what_is_too_large_to_simulate_says_so():
+def test_large_domains_are_not_simulated():
     result = ask(simulate=True, space_clusters=100, space_each=100, **SMALL)
     assert any("512" in note for note in result.notes)
 
 
-def test_the_first_answer_is_an_estimate_and_says_so():
+def test_coarse_answer_is_marked_as_an_estimate():
     request = replace(
         default_request(STUDY), quantity="rmse", sweep=Sweep("alpha", 1, 100, 5, Scale.LOG)
     )

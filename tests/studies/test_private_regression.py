@@ -126,7 +126,7 @@ def test_theorem_3_is_solved_for_the_users_it_takes():
     )
 
 
-def test_who_wants_the_theory_does_not_wait_for_trials():
+def test_theory_comes_before_trials():
     request = replace(default_request(STUDY), sweep=Sweep("n", 1e6, 1e6, 1))
     context = Context()
     for result in STUDY.answer(request, context):
@@ -154,7 +154,7 @@ def test_dots_are_medians_unless_asked():
     assert "need not exist" not in curves(median)["unprojected"].note
 
 
-def test_what_only_the_error_needs_does_not_alarm():
+def test_conditions_of_the_error_are_not_of_the_guarantee():
     failing = [c for c in ask(eps=0.1, level=0.1)[-1].conditions if c.holds is False]
     assert len(failing) >= 2
     assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
@@ -222,7 +222,7 @@ def test_errors_of_prediction_go_with_the_excess():
         assert truth.squared_error(truth.excess(theta)) == pytest.approx(direct, rel=1e-9)
 
 
-def test_what_a_preset_says_of_our_numbers():
+def test_numbers_in_presets():
     result = ask("rmse", n=100_000, eps=20.0, level=8.0, q=0.01, trials=4, budget="exact")[-1]
     assert result.readout("nothing").value == pytest.approx(0.37, abs=0.005)
     assert result.readout("nonprivate").value == pytest.approx(0.144, abs=0.002)
@@ -231,7 +231,7 @@ def test_what_a_preset_says_of_our_numbers():
 
 
 @pytest.mark.full
-def test_what_a_preset_says_of_the_solution_without_the_ball():
+def test_preset_on_the_solution_without_the_ball():
     found = walking.preset(STUDY, "prediction")
     shown = curves(found)
     x, nothing = shown["unprojected"].x, shown["nothing"].y
@@ -348,7 +348,7 @@ def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
         assert "age [0:120]" in warned[0]
 
 
-def test_a_file_of_few_records_says_what_to_do(tmp_path):
+def test_reason_for_a_file_of_few_records(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,b,y\n" + "1,1,1\n" * 50)
     context = Context()
@@ -406,7 +406,7 @@ def test_bounds_in_a_heading():
     assert bounds_of("plain", -3.0, 2.0, "f") == ("plain", -3.0, -1.0)
 
 
-def test_without_a_file_synthetic_records_stand_in():
+def test_synthetic_records_without_a_file():
     result = ask(source="file")[-1]
     assert result.stamp == "synthetic data"
     assert not result.curator_only
@@ -451,6 +451,6 @@ def test_solvers_stay_out_of_the_windows_process():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
+def test_note_on_a_missing_file():
     first = ask(source="file", trials=2)[0]
     assert first.notes[0] == NO_FILE

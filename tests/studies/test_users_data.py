@@ -69,7 +69,7 @@ def test_presets_draw_something(key):
     assert result.tables[0].title.endswith("(curator only)")
 
 
-def test_a_local_run_says_that_it_is_simulated():
+def test_local_runs_are_noted_as_simulated():
     for what in ("shares", "map", "mean"):
         local = ask(what, model="local", space_cells=3)
         assert guarantee.SIMULATED in local.notes
@@ -183,7 +183,7 @@ def test_two_files_user_by_user(two_files):
     assert all(c.holds is not False for c in result.conditions)
 
 
-def test_what_alpha_promises_of_two_files(two_files):
+def test_guarantee_about_two_files(two_files):
     context, values = two_files
     result = ask("found_out", context, alpha=6.0, **values)
     found = curves(result)
@@ -236,7 +236,7 @@ def test_files_that_hold_nothing_are_refused(two_files, tmp_path, rows, said):
 @pytest.mark.full
 @pytest.mark.parametrize("promise", ["linear", "itemwise"])
 @pytest.mark.parametrize("values", [{}, {"model": "local"}, {"sizes": "drawn", "s": 20}])
-def test_the_algorithms_keep_their_promise_when_run(promise, values):
+def test_audits_do_not_refute_the_algorithms(promise, values):
     request = default_request(STUDY, promise=promise, space_cells=3, **values)
     subject = audits(request, None, Context())
     assert subject.what.startswith(f"Algorithm {1 if promise == 'linear' else 2}")
@@ -246,7 +246,7 @@ def test_the_algorithms_keep_their_promise_when_run(promise, values):
 
 
 @pytest.mark.parametrize("promise", ["linear", "itemwise"])
-def test_algorithms_with_too_little_noise_are_found_out(promise):
+def test_audit_refutes_algorithms_with_too_little_noise(promise):
     request = default_request(STUDY, promise=promise, space="discrete", space_items=4, alpha=20.0)
     subject = replace(audits(request, None, Context()), eps=1.0)
     *_, found = audited(subject, 2000, 0)
