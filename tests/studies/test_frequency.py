@@ -20,6 +20,8 @@ from tests.studies import walking
 from tests.studies.context import Context
 
 STUDY = Frequency()
+CONTEXT = Context()
+"""Shared by walks through the parameters, which have most of their work in common."""
 SMALL = {"m": 100, "n": 50}
 
 
@@ -45,7 +47,7 @@ def test_every_parameter_to_both_ends(key, model):
         values["space"] = "discrete"
     if key == "simulate":
         values |= {"space_clusters": 2, "space_each": 3}
-    walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,12 @@ from tests.studies import walking
 from tests.studies.context import Context
 
 STUDY = ItemWise()
+CONTEXT = Context()
+"""Shared by walks through the parameters, which have most of their work in common."""
 SMALL = {"m": 100, "n": 200}
 
 
-def ask(what="alpha0", key="alpha", low=0.1, high=100.0, points=7, context=None, **values):
+def ask(what="alpha0", key="alpha", low=0.1, high=100.0, points=7, context=CONTEXT, **values):
     request = replace(
         default_request(STUDY, **values),
         quantity=what,
@@ -41,7 +43,7 @@ def test_every_parameter_to_both_ends(key):
     values = dict(SMALL)
     if key.startswith("space_") or key == "clones":
         values["space"] = {"clones": "grid", "space_cells": "grid"}.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
 
 
 @pytest.mark.full

@@ -21,6 +21,8 @@ from tests.studies import walking
 from tests.studies.context import Context
 
 STUDY = LinearQueries()
+CONTEXT = Context()
+"""Shared by walks through the parameters, which have most of their work in common."""
 ERRORS = ("rmse", "coordinate", "euclid", "own", "quantile")
 QUERIES = ("landmarks", "position", "coordinate", "cells", "given", "file")
 SPACES = ("line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix")
@@ -59,7 +61,7 @@ def test_every_parameter_to_both_ends(key):
             "space_items": "discrete",
             "space_earth": "sphere",
         }.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
 
 
 @pytest.mark.parametrize("query", QUERIES)
