@@ -173,7 +173,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     checkout.edit("explorer/figures/formats.py", ("\n)", NOTE))
     checkout.add(PARTS / "gauge.py", "explorer/ui/gauge.py")
     checkout.add(TEMPLATE / "randomized_response.py", "explorer/studies/randomized_response.py")
-    checkout.edit("explorer/ui/app/workspaces.py", ('\n}\n"""Those', GAUGE))
+    checkout.edit("explorer/ui/app/workspaces.py", ('\n}\n"""Workspaces', GAUGE))
     checkout.edit("explorer/studies/catalog.py", ("\n    )\n}", INFO))
     checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
     yield checkout

@@ -396,7 +396,7 @@ class OneCell:
 
 def test_the_words_of_files_are_those_of_the_program() -> None:
     for name, known in (("axis", AXES), ("measure", MEASURES)):
-        field = next(f for f in msgspec.structs.fields(schema.Which) if f.name == name)
+        field = next(f for f in msgspec.structs.fields(schema.Utility) if f.name == name)
         assert set(get_args(field.type)) == set(known)
 
 
