@@ -38,6 +38,8 @@ from tests.studies import walking
 from tests.studies.context import Context
 
 STUDY = CoordinateMean()
+CONTEXT = Context()
+"""Shared by walks through the parameters, which have most of their work in common."""
 # The specification's table: exact error of 1e4 users at x = 0.
 TABLE = {
     0.0: (0.319, 0.319, 0.319, 0.0416),
@@ -65,7 +67,7 @@ def curves(result):
 @pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
-    walking.walk_parameter(STUDY, key, points=3, steps=2, projected=True)
+    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, projected=True)
 
 
 @pytest.mark.full
