@@ -92,8 +92,8 @@ class Commands(click.Group):
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name."""
-        found: click.Command | None = resolve_name(COMMANDS[name]) if name in COMMANDS else None
-        return found
+        result: click.Command | None = resolve_name(COMMANDS[name]) if name in COMMANDS else None
+        return result
 
 
 @click.group(

@@ -60,7 +60,7 @@ class StudyCommand(click.Command):
         if ctx.meta[completion.NAMED] is not None:
             for heading, rows in declaration(get_study(ctx.meta[completion.NAMED])):
                 with formatter.section(heading):
-                    formatter.write_dl([(key, said.replace("\n", ". ")) for key, said in rows])
+                    formatter.write_dl([(key, text.replace("\n", ". ")) for key, text in rows])
         else:
             with formatter.section("Studies ('STUDY --help' lists one's parameters)"):
                 formatter.write_dl(
@@ -290,8 +290,8 @@ def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | No
     """Return the key of the claimed series; None if there is none."""
     from explorer.studies.base.claims import claimed
 
-    found = None if claim else claimed(compute(host, request))
-    return claim or (found.series.key if found is not None else None)
+    result = None if claim else claimed(compute(host, request))
+    return claim or (result.series.key if result is not None else None)
 
 
 def bounds_request(
@@ -392,27 +392,27 @@ def _print_solution(
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
-    found = solve(host, SolveGoal(request, series, key, target), lambda: None)
-    words = solution_sentence(found)
+    result = solve(host, SolveGoal(request, series, key, target), lambda: None)
+    words = solution_sentence(result)
     if as_json:
         document = {
             "study": request.study,
             "values": {k: v for k, v in request.values if k != key},
             "parameter": key,
-            "value": found.value,
-            "possible": found.possible,
+            "value": result.value,
+            "possible": result.possible,
             "series": series,
-            "role": found.role.value,
+            "role": result.role.value,
             "quantity": request.quantity,
             "target": target,
-            "reached": found.reached if math.isfinite(found.reached) else None,
-            "nearest": found.nearest,
-            "other_crossings": list(found.others),
+            "reached": result.reached if math.isfinite(result.reached) else None,
+            "nearest": result.nearest,
+            "other_crossings": list(result.others),
             "sentence": words,
         }
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
-    elif found.value is not None:
-        click.echo(str(found.value))
-    if not as_json or not found.possible:
+    elif result.value is not None:
+        click.echo(str(result.value))
+    if not as_json or not result.possible:
         click.echo(words, err=True)
-    return 0 if found.possible else 1
+    return 0 if result.possible else 1

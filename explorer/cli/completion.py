@@ -24,8 +24,8 @@ def studies(workspace: str = "") -> Completer:
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
         from explorer.studies.registry import study_infos
 
-        found = ((c.id, c.question) for c in study_infos() if workspace in ("", c.workspace))
-        return _beginning(found, begun)
+        result = ((c.id, c.question) for c in study_infos() if workspace in ("", c.workspace))
+        return _beginning(result, begun)
 
     return complete
 

@@ -62,15 +62,15 @@ def _listed(key: str) -> Callable[[click.Context, click.Parameter, str], list[An
 
 
 def _users(_ctx: click.Context, _option: click.Parameter, raw: str) -> list[int | None]:
-    found: list[int | None] = []
+    result: list[int | None] = []
     for item in (part.strip() for part in raw.split(",")):
         if item != "all" and not (item.isdecimal() and int(item)):
             raise click.BadParameter(
                 f"{item!r} is not a number of users; give whole numbers above 0 or all, "
                 "with commas between"
             )
-        found.append(None if item == "all" else int(item))
-    return found
+        result.append(None if item == "all" else int(item))
+    return result
 
 
 def _mechanisms(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> list[str] | None:
@@ -78,9 +78,9 @@ def _mechanisms(_ctx: click.Context, _option: click.Parameter, raw: str | None) 
 
     if raw is None:
         return None
-    found = [item.strip() for item in raw.split(",")]
+    result = [item.strip() for item in raw.split(",")]
     there = [mechanism.key for mechanism in MECHANISMS.values() if mechanism.comparable]
-    for key in found:
+    for key in result:
         if key not in MECHANISMS:
             raise click.BadParameter(f"there is no mechanism {key!r}; there are {', '.join(there)}")
         if key not in there:
@@ -88,7 +88,7 @@ def _mechanisms(_ctx: click.Context, _option: click.Parameter, raw: str | None) 
                 f"{key} promises a distance, not ε for a user, and can't be ranked with the "
                 f"others; choose from {', '.join(there)}"
             )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(result))
 
 
 def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) -> list[Region]:

@@ -485,10 +485,10 @@ COLUMNS = ("user", "lat", "lon", "time")
 
 def columns_read(data: CheckinData) -> dict[str, dict[str, Any] | None]:
     """Return names and indices (from 1) of the columns in use, for the curator only."""
-    found: dict[str, dict[str, Any] | None] = dict.fromkeys(COLUMNS)
+    result: dict[str, dict[str, Any] | None] = dict.fromkeys(COLUMNS)
     for role, name in data.names.items():
-        found[role] = {"name": name, "index": getattr(data.mapping, role) + 1}
-    return found
+        result[role] = {"name": name, "index": getattr(data.mapping, role) + 1}
+    return result
 
 
 def paper_comparison(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
@@ -601,8 +601,8 @@ def batch_summary(summaries: dict[str, dict[str, Any]], schema: str) -> dict[str
     names = [key for key, value in first["metrics"].items() if not isinstance(value, str)]
     means: dict[str, float | str | None] = {}
     for key in names:
-        found = [one["metrics"][key] for one in summaries.values()]
-        numbers = [value for value in found if isinstance(value, int | float)]
+        result = [one["metrics"][key] for one in summaries.values()]
+        numbers = [value for value in result if isinstance(value, int | float)]
         means[key] = sum(numbers) / len(numbers) if numbers else None
     together = (
         f"Each map keeps its guarantee alone. Somebody who is in all {len(summaries)} images is "

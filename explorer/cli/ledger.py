@@ -121,14 +121,14 @@ def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -
                 f"{_head(read_ledger(also))[:16]}…; spent in all at most {most}"
             )
     if as_json:
-        found = {
+        result = {
             "valid": not problem,
             "problem": problem,
             "ledger": view.id,
             "entries": len(view.entries),
             "head": _head(view),
         }
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(result, indent=2))
         return 1 if problem else 0
     if problem:
         raise click.ClickException(problem)
@@ -245,10 +245,10 @@ def external_command(file: Path | None, population: str | None, epsilon: str, wh
 
     No gate refuses a fact: it may overdraw the account, and nothing fits any more.
     """
-    spent, said = positive(epsilon, "--epsilon"), " ".join(what.split())
-    if not said:
+    spent, text = positive(epsilon, "--epsilon"), " ".join(what.split())
+    if not text:
         raise click.BadParameter("say what was released there", param_hint="--what")
-    _change(file, population, lambda ledger, whose: ledger.external(whose, spent, said))
+    _change(file, population, lambda ledger, whose: ledger.external(whose, spent, text))
 
 
 @ledger_command.command("join")

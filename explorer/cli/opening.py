@@ -525,8 +525,8 @@ def reading_options(command: Any) -> Any:
 
 def reading_arguments(arguments: dict[str, Any]) -> dict[str, str]:
     """Remove the reading options from the arguments and return those that were given."""
-    found = {key: arguments.pop(key) for key in KEYS}
-    return {key: value for key, value in found.items() if value is not None}
+    result = {key: arguments.pop(key) for key in KEYS}
+    return {key: value for key, value in result.items() if value is not None}
 
 
 def question_line(preview: Preview, question: Question) -> str:
@@ -585,8 +585,8 @@ def parse_memory(_ctx: click.Context, _option: click.Parameter, raw: str | None)
     """Return bytes from ``2GB`` or ``900MB`` (an option's callback)."""
     if raw is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", raw, re.IGNORECASE | re.ASCII)
-    size = float(found[1]) * 1000 ** (1 + "KMGT".index(found[2].upper())) if found else 0
+    result = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", raw, re.IGNORECASE | re.ASCII)
+    size = float(result[1]) * 1000 ** (1 + "KMGT".index(result[2].upper())) if result else 0
     if size < MIN_MEMORY:
         raise click.BadParameter(f"{raw!r} is not a size of 500MB or more, such as 2GB")
     return round(size)

@@ -126,13 +126,13 @@ def _compare(location: LedgerLocation, plan: Plan) -> int:
     """Print how many ids of the file are known in other populations."""
     from explorer.release.subprocess_runner import compare_in_subprocess
 
-    found = compare_in_subprocess(location, plan)
-    for population, number in found.items():
+    result = compare_in_subprocess(location, plan)
+    for population, number in result.items():
         click.echo(
             f"Curator only: {number:,} ids of this file are known in population {population}. If "
             "they are the same people, join the two, or what is promised to them does not hold."
         )
-    if not found:
+    if not result:
         click.echo("Curator only: no id of this file is known in another population.")
     return 0
 
@@ -199,10 +199,10 @@ def _print_for_curator(
 
     price, *shared = known
     try:
-        found = check_lines(check_in_subprocess(location, plan, release))
+        result = check_lines(check_in_subprocess(location, plan, release))
     except ReleaseError as error:
-        found = [f"the file was not checked: {error}"]
-    for line in (price, *found, *shared):
+        result = [f"the file was not checked: {error}"]
+    for line in (price, *result, *shared):
         end = "" if line[-1] in ".?!" else "."
         click.echo(f"Curator only: {line}{end}", err=err)
 
@@ -282,10 +282,10 @@ def _print_unfinished(ledger: Ledger, resumed: str | None) -> None:
         if one.id == resumed or one.state not in ("reserved", "committed"):
             continue
         if one.state == "reserved":
-            said = f"Prepared, not drawn: give --resume {one.id}, or --give-back {one.id}."
+            text = f"Prepared, not drawn: give --resume {one.id}, or --give-back {one.id}."
         else:
-            said = f"Finished, not published: give --resume {one.id}, or --withdraw {one.id}."
-        click.echo(said, err=True)
+            text = f"Finished, not published: give --resume {one.id}, or --withdraw {one.id}."
+        click.echo(text, err=True)
 
 
 def _fraction(plan: Plan) -> str:

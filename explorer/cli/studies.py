@@ -25,8 +25,8 @@ def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
 
     if as_json:
         chosen = [get_study(c.id) for c in study_infos()] if study is None else [get_study(study)]
-        found = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        result = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
+        click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif figures:
         for chosen_id in [c.id for c in study_infos()] if study is None else [study]:
             for p in get_study(chosen_id).presets:
@@ -111,7 +111,7 @@ def _parameter(p: Parameter, essential: bool) -> dict[str, Any]:
 
 def declaration(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return a study's declaration for help texts: headings with rows of key and meaning."""
-    found = [
+    result = [
         ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),
         (
             "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)",
@@ -119,7 +119,7 @@ def declaration(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
         ),
         ("Presets (--preset KEY)", [(p.key, p.name) for p in study.presets]),
     ]
-    return [(heading, rows) for heading, rows in found if rows]
+    return [(heading, rows) for heading, rows in result if rows]
 
 
 def _meaning(p: Parameter) -> str:

@@ -100,14 +100,14 @@ def verify_command(
 def _print_report(failure: str, report: VerificationReport, as_json: bool) -> int:
     """Print the result of a verification and return the exit code."""
     if as_json:
-        found = {
+        result = {
             "valid": not failure,
             "failure": failure,
             "checked": report.checked,
             "notes": report.notes,
             "later": report.later,
         }
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(result, indent=2, ensure_ascii=False))
         return 1 if failure else 0
     for name in report.checked:
         click.echo(f"holds: {name}")

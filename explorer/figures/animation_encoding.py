@@ -158,8 +158,8 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
     surfaces = tuple(
         replace(s, stamp=f"{which} — {captions.stamp_of(result, s)}") for s in result.surfaces
     )
-    said = replace(result, surfaces=surfaces, stamp=f"{which} — {result.stamp}")
-    return replace(frame, result=said)
+    stamped = replace(result, surfaces=surfaces, stamp=f"{which} — {result.stamp}")
+    return replace(frame, result=stamped)
 
 
 def _titled(frame: ExportJob) -> ExportJob:

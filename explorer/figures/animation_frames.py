@@ -223,10 +223,10 @@ def with_frames(
 
 def _of_frame(recipe: Mapping[str, Any], request: Request) -> dict[str, Any]:
     """Return a recipe with the frame's seed and time range, for its caption."""
-    made = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
+    result = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
     if "values" in recipe:
-        made["values"] = dict(request.values)
+        result["values"] = dict(request.values)
     chosen, selection = recipe.get("selection"), request.selection
     if selection is not None and isinstance(chosen, Mapping):
-        made["selection"] = {**chosen, "start": selection.start, "end": selection.end}
-    return made
+        result["selection"] = {**chosen, "start": selection.start, "end": selection.end}
+    return result

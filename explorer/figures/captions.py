@@ -377,8 +377,8 @@ def joint_stamp(result: Result, shown: Sequence[Surface]) -> str:
         f"{' — '.join(part[lead : len(part) - trail])} ({', '.join(labels)})"
         for part, labels in zip(parts, named.values(), strict=True)
     )
-    said = (*parts[0][:lead], ", ".join(differing), *parts[0][len(parts[0]) - trail :])
-    return " — ".join(said)
+    pieces = (*parts[0][:lead], ", ".join(differing), *parts[0][len(parts[0]) - trail :])
+    return " — ".join(pieces)
 
 
 def _alike(parts: Sequence[Sequence[str]]) -> int:

@@ -115,10 +115,10 @@ class ComparedRow:
     def conditions_text(self) -> str:
         """How many of its conditions hold, and which don't: ``✓ 2 · ✗ k ≤ n``."""
         holding = sum(c.holds is True for c in self.conditions)
-        said = [f"✓ {holding}"] if holding else []
+        marks = [f"✓ {holding}"] if holding else []
         if self.failing:
-            said.append("✗ " + "; ".join(c.text for c in self.failing))
-        return " · ".join(said)
+            marks.append("✗ " + "; ".join(c.text for c in self.failing))
+        return " · ".join(marks)
 
 
 def compared_row(
@@ -215,24 +215,25 @@ def _number_of(result: Result, key: str) -> Readout | None:
 
 def varying_first(rows: Sequence[ComparedRow]) -> list[str]:
     """Return each row's settings, first those that differ between rows of a study."""
-    said = []
+    rows_text = []
     for row in rows:
         others = [set(r.settings) for r in rows if r.study == row.study]
         common = set.intersection(*others)
         ordered = sorted(row.settings, key=lambda part: part in common)
-        said.append(", ".join(ordered))
-    return said
+        rows_text.append(", ".join(ordered))
+    return rows_text
 
 
 def settings(request: Request) -> tuple[str, ...]:
     """Return all relevant parameters with their values, including the x axis."""
     study, values = get_study(request.study), dict(request.values)
     swept = request.sweep.key if request.sweep is not None else ""
-    made = parameter(study, swept).axis_only if swept else False
+    axis_only = parameter(study, swept).axis_only if swept else False
     return tuple(
         parameter_text(p, values[p.key])
         for p in study.parameters
-        if not p.axis_only and (relevant(p, values, request.quantity) or (made and p.key == swept))
+        if not p.axis_only
+        and (relevant(p, values, request.quantity) or (axis_only and p.key == swept))
     )
 
 
@@ -276,13 +277,13 @@ class Grouping:
 
 def grouped(rows: Sequence[ComparedRow]) -> Grouping:
     """Group rows by study, quantity and settings, in order of first occurrence."""
-    found: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+    result: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
     for place, row in enumerate(rows):
-        found.setdefault((row.study, row.asked, row.settings), []).append(place)
-    subjects = list(dict.fromkeys(key[:2] for key in found))
+        result.setdefault((row.study, row.asked, row.settings), []).append(place)
+    subjects = list(dict.fromkeys(key[:2] for key in result))
     groups = []
-    for number, ((study, asked, settings), places) in enumerate(found.items()):
-        alike = [set(s) for *subject, s in found if tuple(subject) == (study, asked)]
+    for number, ((study, asked, settings), places) in enumerate(result.items()):
+        alike = [set(s) for *subject, s in result if tuple(subject) == (study, asked)]
         common = set.intersection(*alike)
         differs = [part for part in settings if part not in common]
         named = [study] if len({s for s, _ in subjects}) > 1 else []
@@ -317,7 +318,7 @@ def _verdict(
     small, large = (a, b) if first == 0 else (b, a)
     names = groups[first].letter, groups[1 - first].letter
     numbers = [format_number(r.value, Role.UPPER) for r in (small, large)]
-    said = f"{names[0]} has the smaller bound: {numbers[0]} against {numbers[1]}."
+    text = f"{names[0]} has the smaller bound: {numbers[0]} against {numbers[1]}."
     lower = [
         r.value
         for r in (rows[p] for p in groups[1 - first].places)
@@ -326,10 +327,10 @@ def _verdict(
     # A lower bound at one setting exceeds an upper bound at the other.
     if lower and small.value is not None and small.value < max(lower):
         least = format_number(max(lower), Role.LOWER)
-        said += f" Proved: nothing below {least} can be promised at {names[1]}."
+        text += f" Proved: nothing below {least} can be promised at {names[1]}."
     elif lower:
-        said += " A better analysis could turn that round."
-    return said
+        text += " A better analysis could turn that round."
+    return text
 
 
 def axis_of(rows: Sequence[ComparedRow]) -> tuple[float, float, bool]:

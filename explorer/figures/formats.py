@@ -283,10 +283,10 @@ def by_suffix(suffix: str, *kinds: Kind, maps: bool = True) -> ExportFormat:
         Naming the formats there are.
     """
     wanted = suffix.lower().removeprefix(".")
-    found = next((f for f in of_kind(*kinds, maps=maps) if f.suffix == wanted), None)
-    if found is None:
+    result = next((f for f in of_kind(*kinds, maps=maps) if f.suffix == wanted), None)
+    if result is None:
         raise ValueError(f"the extension chooses the format, one of {suffixes(*kinds, maps=maps)}")
-    return found
+    return result
 
 
 def suffixes(*kinds: Kind, maps: bool = False) -> str:

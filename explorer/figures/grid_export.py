@@ -186,8 +186,8 @@ def _table(answer: GridAnswer) -> str:
 
 def csv_bytes(job: GridJob) -> bytes:
     """Return the table below ``#`` lines with the stamp, what the columns mean and the recipe."""
-    said = [f"Privacy Explorer {__version__}", job.answer.stamp, _ABOUT]
-    comments = "".join(f"# {' '.join(line.split())}\n" for line in said if line)
+    lines = [f"Privacy Explorer {__version__}", job.answer.stamp, _ABOUT]
+    comments = "".join(f"# {' '.join(line.split())}\n" for line in lines if line)
     text = comments + RECIPE_PREFIX + recipe_text(job.recipe) + "\n" + _table(job.answer)
     return text.encode()
 

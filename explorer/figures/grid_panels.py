@@ -49,9 +49,9 @@ def shape(answer: GridAnswer) -> tuple[int, int, int]:
 
 def value_text(answer: GridAnswer, axis: int, place: int) -> str:
     """Return a value of an axis as text: ``ε₀ = 0.5``."""
-    found = answer.axes[axis]
+    result = answer.axes[axis]
     values = dict(answer.request.values)
-    return parameter_text(with_unit(found.parameter, values), found.values[place])
+    return parameter_text(with_unit(result.parameter, values), result.values[place])
 
 
 def page_text(answer: GridAnswer, page: int) -> str:
@@ -61,11 +61,11 @@ def page_text(answer: GridAnswer, page: int) -> str:
 
 def headings(answer: GridAnswer) -> tuple[list[str], list[str]]:
     """Return the headings of columns and rows."""
-    found = [
+    result = [
         [value_text(answer, axis, i) for i in range(len(answer.axes[axis].values))]
         for axis in range(min(2, len(answer.axes)))
     ]
-    return found[0], found[1] if len(found) > 1 else [""]
+    return result[0], result[1] if len(result) > 1 else [""]
 
 
 def best_curve(answer: GridAnswer) -> str:
@@ -94,7 +94,7 @@ def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
     coloured = _coloured(answer)
     deep = len(answer.axes[2].values) if len(answer.axes) > 2 else 1
     wanted = curve or best_curve(answer)
-    found = []
+    result = []
     for row in range(rows):
         for column in range(columns):
             first = (column * rows + row) * deep
@@ -111,8 +111,8 @@ def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
                 cells = answer.cells[first + page : first + page + 1]
                 series = cells[0].series if cells[0] is not None else ()
             there = tuple(cell for cell in cells if cell is not None)
-            found.append(Panel(row, column, there, series))
-    return found
+            result.append(Panel(row, column, there, series))
+    return result
 
 
 def shown_quantity(answer: GridAnswer) -> Quantity:

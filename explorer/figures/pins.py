@@ -36,7 +36,7 @@ def pin_label(pinned: Request, present: Request) -> str:
     known = {p.key: p for p in study.parameters}
     aside = {swept, *(known[swept].replaces if swept in known else ())}
     here, now = dict(pinned.values), dict(present.values)
-    said = [
+    differences = [
         parameter_text(p, here[p.key])
         for p in study.parameters
         if p.key not in aside
@@ -45,8 +45,8 @@ def pin_label(pinned: Request, present: Request) -> str:
         and relevant(p, here, pinned.quantity)
     ]
     if pinned.seed != present.seed:
-        said.append(f"seed {pinned.seed}")
-    return "pinned: " + (", ".join(said) or "as now")
+        differences.append(f"seed {pinned.seed}")
+    return "pinned: " + (", ".join(differences) or "as now")
 
 
 def with_pins(result: Result, pins: Sequence[PinnedAnswer]) -> Result:

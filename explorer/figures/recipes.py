@@ -101,14 +101,14 @@ def read_recipe(path: Path) -> dict[str, Any]:
     OSError
         If the file can't be read.
     """
-    found, _ = _format_of(path)
-    if found is None:
+    result, _ = _format_of(path)
+    if result is None:
         *most, last = [f.name for f in recipe_formats()]
         raise ValueError(
             f"{path.name}: this is not a {', '.join(most)} or {last} file exported by Privacy "
             "Explorer"
         )
-    text = _text_of(found, path)
+    text = _text_of(result, path)
     if text is None:
         raise ValueError(
             f"{path.name}: there is no recipe in this file; choose one that Privacy Explorer "
@@ -169,11 +169,11 @@ def _format_of(path: Path) -> tuple[ExportFormat | None, bool]:
     """Return the format of a file by its signature, and whether the program exported it."""
     with path.open("rb") as file:
         head = file.read(_PIECE)
-        found = next((f for f in recipe_formats() if f.recognises(head)), None)
-        if found is not None and found.ours_at_end:
+        result = next((f for f in recipe_formats() if f.recognises(head)), None)
+        if result is not None and result.ours_at_end:
             file.seek(max(0, file.seek(0, io.SEEK_END) - _PIECE))
             head = file.read(_PIECE)
-    return found, found is not None and found.ours in head
+    return result, result is not None and result.ours in head
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
@@ -238,10 +238,10 @@ def from_mp4(path: Path) -> str | None:
     with path.open("rb") as file:
         begin, end = 0, file.seek(0, io.SEEK_END)
         for name in _MP4_COMMENT:
-            found = _mp4_box(file, name, begin, end)
-            if found is None:
+            result = _mp4_box(file, name, begin, end)
+            if result is None:
                 return None
-            begin, end = found
+            begin, end = result
             if name == b"meta":
                 begin += 4  # version and flags
         file.seek(begin + 8)  # behind type and language
@@ -405,7 +405,7 @@ def from_parquet(path: Path) -> str | None:
     named = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path.resolve()))
     with duckdb.connect() as con:
         try:
-            found = con.execute(
+            result = con.execute(
                 "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'recipe'", [named]
             ).fetchone()
         except duckdb.Error as error:
@@ -413,7 +413,7 @@ def from_parquet(path: Path) -> str | None:
             said = str(error).splitlines()[0].replace(str(path.resolve()), path.name)
             said = "".join(c if c.isprintable() else "\ufffd" for c in said)
             raise ValueError(f"{path.name}: the Parquet file is damaged ({said})") from None
-    return None if found is None else bytes(found[0]).decode("ascii", "replace")
+    return None if result is None else bytes(result[0]).decode("ascii", "replace")
 
 
 def from_csv(path: Path) -> str | None:

@@ -90,7 +90,7 @@ def _record_views(ledger: Ledger, files: Mapping[str, Path | None]) -> None:
     for sha256, file in sorted(files.items()):
         if file is not None and not ledger.known.knows_content(sha256):
             with suppress(OSError):  # if the file is gone, its hash is still recorded
-                found, content = file_digests(file)
-                if found == sha256:
+                result, content = file_digests(file)
+                if result == sha256:
                     ledger.known.record_content(sha256, content)
         ledger.known.record_view(sha256)

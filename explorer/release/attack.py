@@ -69,14 +69,14 @@ def _adaptive(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     counts = heatmap_counts(records, p.area, p.level, p.units)
 
     def of(stored: Mapping[str, Any]) -> float:
-        found = 0.0
+        result = 0.0
         table = np.array([row[:3] for row in stored["readings"]], dtype=np.int64)
         values = np.array([float(row[3]) for row in stored["readings"]])
         for level, draw in np.unique(table[:, [0, 2]], axis=0).tolist():
             at = (table[:, 0] == level) & (table[:, 2] == draw)
             exact = counts.at(level, table[at, 1])
-            found += _laplace(values[at], exact, budgets.of(level, draw), p.units)
-        return found
+            result += _laplace(values[at], exact, budgets.of(level, draw), p.units)
+        return result
 
     return of
 
@@ -88,11 +88,11 @@ def _paper(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     def of(stored: Mapping[str, Any]) -> float:
         table = np.array([row[:2] for row in stored["readings"]], dtype=np.int64)
         values = np.array([float(row[2]) for row in stored["readings"]])
-        found = 0.0
+        result = 0.0
         for level, part in enumerate(parts, p.start):
             at = table[:, 0] == level
-            found += _laplace(values[at], counts.at(level, table[at, 1]), part.epsilon, p.units)
-        return found
+            result += _laplace(values[at], counts.at(level, table[at, 1]), part.epsilon, p.units)
+        return result
 
     return of
 
@@ -128,11 +128,11 @@ def _regions(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
         return permute_and_flip_law([scores[k] for k in left], share)
 
     def of(stored: Mapping[str, Any]) -> float:
-        left, found = tuple(range(len(scores))), 0.0
+        left, result = tuple(range(len(scores))), 0.0
         for region, part in zip(stored["regions"], parts, strict=True):
-            found += float(np.log(law(left, part.epsilon)[left.index(region)]))
+            result += float(np.log(law(left, part.epsilon)[left.index(region)]))
             left = tuple(k for k in left if k != region)
-        return found
+        return result
 
     return of
 
@@ -257,11 +257,11 @@ def membership(epsilon: Fraction, points: int = 201) -> Membership:
     """Return the trade-off of false alarms and misses under ε, including its corner."""
     corner = Fraction(1 - best_guess(epsilon))
     alphas = sorted({corner, *(Fraction(k, points - 1) for k in range(points))})
-    found = [tradeoff(epsilon, alpha) for alpha in alphas]
+    result = [tradeoff(epsilon, alpha) for alpha in alphas]
     return Membership(
         np.array([float(alpha) for alpha in alphas]),
-        np.array([errors.beta for errors in found]),
-        found[0].best_total_error,
+        np.array([errors.beta for errors in result]),
+        result[0].best_total_error,
         best_guess(epsilon),
     )
 
@@ -314,12 +314,12 @@ def audit(
     with_user, without = (log_likelihood(name, one, p, epsilon) for one in both)
 
     def scores(of: UserRecords) -> FloatArray:
-        found = np.empty(runs)
+        result = np.empty(runs)
         for k in range(runs):
             check()
             stored = mechanism.draw(of, p, epsilon, random_bytes).stored
-            found[k] = with_user(stored) - without(stored)
-        return found
+            result[k] = with_user(stored) - without(stored)
+        return result
 
     here, there = (scores(one) for one in both)
     return evaluate_audit(here, there, float(mechanism.price(p, epsilon)))

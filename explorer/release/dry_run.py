@@ -132,9 +132,9 @@ def with_identical_rows(records: UserRecords, user: int, checked: Any) -> UserRe
     def alike(values: NDArray[Any] | None) -> NDArray[Any] | None:
         if values is None:
             return None
-        found = values.copy()
-        found[first:last] = found[first]
-        return found
+        result = values.copy()
+        result[first:last] = result[first]
+        return result
 
     texts = {
         name: [

@@ -290,20 +290,20 @@ def read_declaration(content: object) -> Declared:
         Naming field, problem and remedy.
     """
     names = (*TEXTS, "independent_of_data", "conditions")
-    found = _fields(content, "declared", names, ("format",))
-    texts = {name: _text(found[name], f"declared.{name}") for name in TEXTS}
-    independent = found["independent_of_data"]
+    result = _fields(content, "declared", names, ("format",))
+    texts = {name: _text(result[name], f"declared.{name}") for name in TEXTS}
+    independent = result["independent_of_data"]
     if not isinstance(independent, bool):
         raise ParameterError(
             "declared.independent_of_data", "is neither true nor false", "give one of the two"
         )
-    conditions = found["conditions"]
+    conditions = result["conditions"]
     if not isinstance(conditions, list) or len(conditions) > MAX_CONDITIONS:
         raise ParameterError(
             "declared.conditions", f"is no list of at most {MAX_CONDITIONS} texts", "give one"
         )
     stated = tuple(_text(text, f"declared.conditions[{k}]") for k, text in enumerate(conditions))
-    source = found.get("format", FORMAT_DECLARED)
+    source = result.get("format", FORMAT_DECLARED)
     if source not in (FORMAT_DECLARED, FORMAT_TAKEN):
         raise ParameterError(
             "declared.format",

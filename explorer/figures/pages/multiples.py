@@ -183,11 +183,11 @@ def _draw_panels(
                 0.8 * page.stroke,
             )
         failing = panel.failing(view.hidden)
-        said = "✗ no answer" if panel.errors else f"✗ {len(failing)}" * bool(failing)
+        text = "✗ no answer" if panel.errors else f"✗ {len(failing)}" * bool(failing)
         axes.text(
             0.98,
             0.97,
-            said,
+            text,
             transform=axes.transAxes,
             ha="right",
             va="top",

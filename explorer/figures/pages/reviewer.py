@@ -90,8 +90,8 @@ def reviewer_lines(
         ("Sources", [str(reference) for reference in promise.references]),
         ("Version", [f"Privacy Explorer {recipe.get('version') or ''}".strip()]),
     ]
-    said = ((heading, [line for line in lines if line]) for heading, lines in parts)
-    return [(heading, lines) for heading, lines in said if lines]
+    sections = ((heading, [line for line in lines if line]) for heading, lines in parts)
+    return [(heading, lines) for heading, lines in sections if lines]
 
 
 def text_bytes(job: ExportJob) -> bytes:
@@ -179,13 +179,13 @@ def page_bytes(job: ExportJob) -> bytes:
     """
     from pypdf import PdfReader, PdfWriter, Transformation
 
-    said = reviewer_lines(job.result, job.view.claim, job.recipe)
+    sections = reviewer_lines(job.result, job.view.claim, job.recipe)
     view = replace(job.view, theme="light", left_out=(*job.view.left_out, *_WITHOUT))
     with own_settings():
         plot = draw_page(
             job.result, view, job.recipe, (A4[0], _PLOT), 150.0, backdrop=job.backdrop
         ).figure
-        drawn = [pdf_of(plot), pdf_of(words_figure(said, _PLOT))]
+        drawn = [pdf_of(plot), pdf_of(words_figure(sections, _PLOT))]
     above, below = (PdfReader(io.BytesIO(data)).pages[0] for data in drawn)
     writer = PdfWriter()
     page = writer.add_page(below)

@@ -224,5 +224,5 @@ def _declared(text: str) -> dict[str, str]:
 
 
 def _loaded(data: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = read_json(data, "the stored output")
-    return found
+    result: dict[str, Any] = read_json(data, "the stored output")
+    return result

@@ -190,8 +190,8 @@ def _numbers(value: Any) -> int:
 
 def _labels(view: View, seq: int) -> dict[str, str]:
     """Return the labels of populations; each is in the population's first entry."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for entry in view.entries[: seq + 1]:
         if entry.body.get("kind") == "budget" and "population" in entry.body:
-            found.setdefault(entry.body["population"], entry.body.get("label", ""))
-    return found
+            result.setdefault(entry.body["population"], entry.body.get("label", ""))
+    return result

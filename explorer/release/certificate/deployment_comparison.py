@@ -76,8 +76,8 @@ def compare_deployments(certificate: Mapping[str, Any] | None = None) -> Deploym
 
 @cache
 def _stored() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(resource_bytes("release/registry-strip.json"))
-    return found
+    result: dict[str, Any] = json.loads(resource_bytes("release/registry-strip.json"))
+    return result
 
 
 def _row(row: Mapping[str, Any]) -> Deployment:

@@ -43,8 +43,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise CertificateError(f"{path.name}: {error}") from None
     except ReleaseError as error:
         raise CertificateError(str(error)) from None
-    found: dict[str, Any] = document
-    return found
+    result: dict[str, Any] = document
+    return result
 
 
 def check_schema(document: object) -> None:
@@ -71,8 +71,8 @@ _FILES = {
 @cache
 def schema(version: str = SCHEMA) -> Mapping[str, Any]:
     """Return the JSON Schema of a version."""
-    found: dict[str, Any] = json.loads(resource_bytes(_FILES[version]))
-    return found
+    result: dict[str, Any] = json.loads(resource_bytes(_FILES[version]))
+    return result
 
 
 @cache

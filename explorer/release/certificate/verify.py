@@ -347,12 +347,12 @@ def _check_output(
     """Check the output's hash, shape and post-processing."""
     stated = certificate["output"]
     stored = None if view is None else view.outputs.get(certificate["id"])
-    found = [data for data in (given, stored) if data is not None]
+    result = [data for data in (given, stored) if data is not None]
     if "inline" in stated:
-        found.append(canonical(stated["inline"]))
-    for data in found:
+        result.append(canonical(stated["inline"]))
+    for data in result:
         _equal("output.sha256", stated["sha256"], sha256(data))
-    if not found:
+    if not result:
         report.notes.append("output: stands in a file of its own, which was not given")
     if "inline" not in stated:
         return

@@ -59,9 +59,9 @@ def make_key(path: Path, random_bytes: Callable[[int], bytes]) -> bytes:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        found = read_key(path)
-        assert found is not None
-        return found
+        result = read_key(path)
+        assert result is not None
+        return result
     except OSError as error:
         raise LedgerError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     with os.fdopen(handle, "wb") as file:

@@ -99,9 +99,9 @@ class OpenedIds:
         if path.exists():
             path.touch()
             return
-        found = iter(ids())
-        marks = _sorted(self._key, islice(found, MAX_IDS))
-        all_of_them = "some" if next(found, None) is not None else "all"
+        result = iter(ids())
+        marks = _sorted(self._key, islice(result, MAX_IDS))
+        all_of_them = "some" if next(result, None) is not None else "all"
         first = " ".join([self._check, all_of_them, *sorted(mark.hex() for mark in files)])
         private_folder(self.folder)
         with replacing(path, private=True) as file:
@@ -247,14 +247,14 @@ class KnownData:
     def populations(self, file_sha256: str, content: str) -> set[str]:
         """Return the populations recorded for files with this content."""
         with translate_errors(self._path):
-            found = {
+            result = {
                 str(population)
                 for mark in self._marks(file_sha256, content)
                 for (population,) in self._con.execute(
                     "SELECT population FROM files WHERE mark = ?", (mark,)
                 )
             }
-        return found - {""}
+        return result - {""}
 
     def record_population(self, file_sha256: str, population: str) -> None:
         """Record the population of a file."""
@@ -308,12 +308,12 @@ class KnownData:
         The same people under other ids are not recognised; among 10⁶ ids two collide with
         probability 5·10⁻⁸.
         """
-        marks, found = person_marks(self._key, ids), Counter[str]()
+        marks, result = person_marks(self._key, ids), Counter[str]()
         with translate_errors(self._path):
             for mark, population in self._con.execute("SELECT mark, population FROM people"):
                 if mark in marks:
-                    found[population] += 1
-        return dict(found)
+                    result[population] += 1
+        return dict(result)
 
     def record_opened_ids(
         self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]

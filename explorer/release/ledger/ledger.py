@@ -98,12 +98,12 @@ class Ledger:
                 def writer(ledger: str) -> Writer:
                     return Writer(con, ledger, known_ledgers.host, now, random_bytes)
 
-                found = open_ledger(con, path, known_ledgers, writer, random_bytes)
-                self.id, self._key = found.id, found.key
-                self.problem, self.notices = found.problem, found.notices
+                result = open_ledger(con, path, known_ledgers, writer, random_bytes)
+                self.id, self._key = result.id, result.key
+                self.problem, self.notices = result.problem, result.notices
                 self._writer = writer(self.id)
                 if not self.problem:
-                    known_ledgers.remember(self.id, path, found.last)
+                    known_ledgers.remember(self.id, path, result.last)
         except BaseException:
             con.close()
             raise
@@ -179,8 +179,8 @@ class Ledger:
         if row is None:
             raise LedgerError(f"release {release}: nothing is stored, as it was not committed")
         check_digest("output", release, bytes(row[0]), self.release(release).output_sha256)
-        found: dict[str, Any] = read_json(bytes(row[0]), f"output of {release}")
-        return found
+        result: dict[str, Any] = read_json(bytes(row[0]), f"output of {release}")
+        return result
 
     def certificate(self, release: str) -> dict[str, Any] | None:
         """Return the published certificate of a release, or None.
@@ -198,8 +198,8 @@ class Ledger:
             return None
         entered = self.release(release).certificate_sha256
         check_digest("certificate", release, bytes(row[0]), entered)
-        found: dict[str, Any] = read_json(bytes(row[0]), f"certificate of {release}")
-        return found
+        result: dict[str, Any] = read_json(bytes(row[0]), f"certificate of {release}")
+        return result
 
     @property
     def known(self) -> KnownData:

@@ -144,33 +144,33 @@ def open_ledger(
     random_bytes: Callable[[int], bytes],
 ) -> Opened:
     """Check a ledger and append the entries that opening it requires (remarks, lost releases)."""
-    found = Opened()
+    result = Opened()
     with transaction(con):
         try:
             entries = entries_of(con, path.name)
             state = check_entries(entries)
             check_derived_tables(con, state)
         except ReleaseError as error:
-            found.id, found.problem = meta(con, "ledger"), str(error)
-            return found
-        found.id = meta(con, "ledger")
-        found.problem = behind(known_ledgers.ledgers().get(found.id), entries)
-        if found.problem:
-            return found
-        remarks = _remarks(known_ledgers, path, found.id, state)
-        if not found.id:
-            found.id = random_bytes(16).hex()
-            set_meta(con, "ledger", found.id)
-        found.key, found.problem, fresh = _key(con, path, entries, random_bytes)
-        if found.problem:
-            return found
+            result.id, result.problem = meta(con, "ledger"), str(error)
+            return result
+        result.id = meta(con, "ledger")
+        result.problem = behind(known_ledgers.ledgers().get(result.id), entries)
+        if result.problem:
+            return result
+        remarks = _remarks(known_ledgers, path, result.id, state)
+        if not result.id:
+            result.id = random_bytes(16).hex()
+            set_meta(con, "ledger", result.id)
+        result.key, result.problem, fresh = _key(con, path, entries, random_bytes)
+        if result.problem:
+            return result
         remarks += [NO_KEY] if fresh and entries else []
-        write, now = writer(found.id).write, writer(found.id).time()
+        write, now = writer(result.id).write, writer(result.id).time()
         if now < state.last_at:
-            found.notices.append(CLOCK_BACK)
+            result.notices.append(CLOCK_BACK)
         for remark in remarks:
             entry = write("moved", {"remark": remark, "host": known_ledgers.host})
-            found.notices.append(NOTICES[remark])
+            result.notices.append(NOTICES[remark])
             entries = [*entries, entry]
         _sweep(path, state)
         for release in [r for r in state.releases.values() if r.state == "started"]:
@@ -178,10 +178,10 @@ def open_ledger(
             if lock.acquired:  # the process that drew it has ended
                 entries = [*entries, write("lose", {"release": release.id}, release.id)]
                 con.execute("DELETE FROM outputs WHERE release = ?", (release.id,))
-                found.notices.append(LOST)
+                result.notices.append(LOST)
                 lock.unlock()
-    found.last = entries[-1] if entries else None
-    return found
+    result.last = entries[-1] if entries else None
+    return result
 
 
 def _sweep(path: Path, state: LedgerState) -> None:

@@ -91,7 +91,7 @@ def ids_seen_elsewhere(
     ids : collection of str
         Of the file.
     """
-    found = SeenIds(np.zeros(len(ids), np.bool_), partial=False)
+    result = SeenIds(np.zeros(len(ids), np.bool_), partial=False)
     for path, key in _others(settings, ledger):
         try:
             if key is None:
@@ -99,10 +99,10 @@ def ids_seen_elsewhere(
             with closing(connect_reading(path)) as con:
                 one = KnownData(path, con, key).seen(ids, file_sha256, content)
         except ReleaseError:
-            found = replace(found, partial=True)
+            result = replace(result, partial=True)
         else:
-            found = SeenIds(found.each | one.each, found.partial or one.partial)
-    return found
+            result = SeenIds(result.each | one.each, result.partial or one.partial)
+    return result
 
 
 def _others(settings: Settings, ledger: str) -> Iterator[tuple[Path, bytes | None]]:

@@ -40,10 +40,10 @@ class FileSettings:
     def read(self) -> dict[str, Any]:
         """Return the content of the file; {} if it is missing or unreadable."""
         try:
-            found = read_json(self.path.read_bytes(), self.path.name)
+            result = read_json(self.path.read_bytes(), self.path.name)
         except (OSError, ReleaseError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return result if isinstance(result, dict) else {}
 
     def change(self, does: Change) -> dict[str, Any]:
         """Replace the file if the content changes."""
@@ -89,13 +89,13 @@ def ledger_heads(settings: Settings) -> dict[str, LedgerHead]:
 
 
 def _heads(value: Mapping[str, Any]) -> dict[str, LedgerHead]:
-    stored, found = value.get("ledgers"), {}
+    stored, result = value.get("ledgers"), {}
     for name, item in (stored if isinstance(stored, dict) else {}).items():
         if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
             path, seq, digest = item["path"], item["seq"], item["hash"]
             if isinstance(path, str) and type(seq) is int and isinstance(digest, str):
-                found[name] = LedgerHead(path, seq, digest)
-    return found
+                result[name] = LedgerHead(path, seq, digest)
+    return result
 
 
 class KnownLedgers:

@@ -118,12 +118,12 @@ class Account:
 
     def largest_fit(self) -> Fraction:
         """Return the largest ε that the gate allows, or 0; a multiple of 2⁻⁴⁰ under *zcdp*."""
-        found = []
+        result = []
         if self.epsilon_limit is not None:
-            found.append(max(self.epsilon_limit - self.spent_epsilon, Fraction(0)))
+            result.append(max(self.epsilon_limit - self.spent_epsilon, Fraction(0)))
         if self.rho_limit is not None:
-            found.append(Fraction(largest_fit_zcdp(self.rho_limit, self.spent_rho), UNITS))
-        return min(found)
+            result.append(Fraction(largest_fit_zcdp(self.rho_limit, self.spent_rho), UNITS))
+        return min(result)
 
     def charged(self, epsilon: Fraction, sign: int = 1) -> Account:
         """Return the account after spending ε, or giving it back if `sign` is −1."""
@@ -357,18 +357,18 @@ def _reserve(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     before = state.releases.get(name)
     if before is not None and before.state != "planned":
         raise RuleError(f"release: {shortened(name)} is {before.state} already")
-    made = _described(state, body, at, name, account, "reserved")
+    result = _described(state, body, at, name, account, "reserved")
     if before is not None:
-        made = replace(made, planned=before.planned, tag=made.tag or before.tag)
+        result = replace(result, planned=before.planned, tag=result.tag or before.tag)
         same = ("mechanism", "parameters", "epsilon") + (("tag",) if before.tag is not None else ())
-        if differs := [key for key in same if getattr(made, key) != getattr(before, key)]:
+        if differs := [key for key in same if getattr(result, key) != getattr(before, key)]:
             raise RuleError(f"{differs[0]}: is not what was planned; plan again")
         if state.account_of(before.population) != account:
             raise RuleError("population: is not what was planned; plan again")
-    if not account.fits(made.epsilon):
-        raise RefusedError(made.epsilon, account.remaining, account.largest_fit(), account.gate)
-    state.charge(account, made.epsilon)
-    state.releases[name] = made
+    if not account.fits(result.epsilon):
+        raise RefusedError(result.epsilon, account.remaining, account.largest_fit(), account.gate)
+    state.charge(account, result.epsilon)
+    state.releases[name] = result
 
 
 def _described(
@@ -403,25 +403,25 @@ def _step(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     before = state.release(_text(body, "release"))
     if before.state not in allowed:
         raise RuleError(f"release: {shortened(before.id)} is {before.state}; {kind} is impossible")
-    made = replace(before, state=after)
+    result = replace(before, state=after)
     if kind == "commit":
         output = _digits(body, "output_sha256")
-        made = replace(made, seq=state.entries, date=at[:10], output_sha256=output)
+        result = replace(result, seq=state.entries, date=at[:10], output_sha256=output)
     if kind == "publish":
-        made = replace(made, certificate_sha256=_digits(body, "certificate_sha256"))
+        result = replace(result, certificate_sha256=_digits(body, "certificate_sha256"))
     if before.state == "reserved" and after == "abandoned":
         state.charge(state.account_of(before.population), before.epsilon, -1)
-    state.releases[before.id] = made
+    state.releases[before.id] = result
 
 
 def _external(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     """Add external spending: no gate refuses it, and under *zcdp* it increases the cap."""
     account = state.account_of(_population(body))
     name = f"external {state.entries}"
-    made = _described(state, body, at, name, account, "published")
-    charged = account.charged(made.epsilon)
-    state.set_account(replace(charged, rho_cap=account.rho_cap + made.epsilon**2 / 2))
-    state.releases[name] = replace(made, mechanism="external")
+    result = _described(state, body, at, name, account, "published")
+    charged = account.charged(result.epsilon)
+    state.set_account(replace(charged, rho_cap=account.rho_cap + result.epsilon**2 / 2))
+    state.releases[name] = replace(result, mechanism="external")
 
 
 def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
@@ -434,7 +434,7 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     if one == other:
         raise RuleError("with: both are one population already")
     late = JOINED_AFTER in (how, one.joined, other.joined)
-    made = replace(
+    result = replace(
         one,
         gate=one.gate if one.gate == other.gate else "sum",
         delta=one.delta if one.gate == other.gate else None,
@@ -447,7 +447,7 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
         raised=tuple(sorted((*one.raised, *other.raised), key=lambda item: item.seq)),
         different_from=tuple(dict.fromkeys((*one.different_from, *other.different_from))),
     )
-    state.set_account(made)
+    state.set_account(result)
     del state.accounts[other.population]
     state.joined[other.population] = one.population
 

@@ -197,15 +197,15 @@ def entries_of(con: sqlite3.Connection, name: str) -> list[Entry]:
     LedgerError
         If an entry is not JSON.
     """
-    found = []
+    result = []
     for seq, prev, digest, text in con.execute("SELECT * FROM entries ORDER BY seq"):
         if not (isinstance(prev, str) and isinstance(digest, str) and isinstance(text, str)):
             raise LedgerError(f"{name}: entry {seq} is no text")
         body = read_json(text.encode("utf-8", "replace"), f"{name}: entry {seq}")
         if not isinstance(body, dict):
             raise LedgerError(f"{name}: entry {seq} is no object")
-        found.append(Entry(seq, prev, digest, body))
-    return found
+        result.append(Entry(seq, prev, digest, body))
+    return result
 
 
 def head_of(con: sqlite3.Connection) -> tuple[int, str, str]:
@@ -307,8 +307,8 @@ def _plain(value: Any) -> Any:
 
 
 def _stored(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = read_json(text.encode(), "what the ledger keeps beside its entries")
-    return found
+    result: dict[str, Any] = read_json(text.encode(), "what the ledger keeps beside its entries")
+    return result
 
 
 def _fractions(stored: dict[str, Any], *names: str) -> dict[str, Any]:

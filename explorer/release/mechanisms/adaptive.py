@@ -131,17 +131,17 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
     def budgets(self, p: AdaptiveParameters, epsilon: Fraction) -> ExactBudgets:
         """Return the ε that each level spends and passes on."""
         try:
-            found = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
+            result = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
             if p.start == p.last:  # nothing is split
-                found = replace(found, spent=(1,), left=(1,), unit=Fraction(epsilon))
-            check_threshold(float(p.threshold), found.rounded())
+                result = replace(result, spent=(1,), left=(1,), unit=Fraction(epsilon))
+            check_threshold(float(p.threshold), result.rounded())
         except ParameterError:
             raise
         except ValueError as error:
-            field, _, said = str(error).partition(": ")
-            problem, _, remedy = said.partition("; ")
+            field, _, text = str(error).partition(": ")
+            problem, _, remedy = text.partition("; ")
             raise ParameterError(field, problem, remedy) from None
-        return found
+        return result
 
     def max_numbers(self, p: AdaptiveParameters, epsilon: Fraction) -> int:
         """Return the number of stored integers if every cell is split."""
@@ -158,27 +158,27 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         budgets = self.budgets(p, epsilon)
         counts = heatmap_counts(records, p.area, p.level, p.units)
         noise = fresh_noise(discrete_laplace, bits_of(random_bytes))
-        found = adaptive_tree_exact(counts, budgets, noise, float(p.threshold))
-        return Output({"readings": [list(one) for one in found.noisy]}, (len(found.noisy), 4))
+        result = adaptive_tree_exact(counts, budgets, noise, float(p.threshold))
+        return Output({"readings": [list(one) for one in result.noisy]}, (len(result.noisy), 4))
 
     def expected_error(self, p: AdaptiveParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return the errors of single readings, in users."""
         budgets = self.budgets(p, epsilon)
-        found = []
+        result = []
         for level in range(p.start, p.last + 1):
             for draw, name in enumerate(("first", "second") if level < p.last else ("only",)):
                 quantity = f"number of users in a cell of level {level} ({name} reading)"
-                found.append(noise_error(quantity, budgets.of(level, draw), p.units, p.units))
-        return found
+                result.append(noise_error(quantity, budgets.of(level, draw), p.units, p.units))
+        return result
 
     def shown(self, output: Mapping[str, Any], p: AdaptiveParameters, epsilon: Fraction) -> Shown:
         """Return the map fitted to the readings, smoothed inside unsplit cells."""
         readings = [(level, cell, draw, value) for level, cell, draw, value in output["readings"]]
         tree = tree_of_readings(readings, self.budgets(p, epsilon), p.units)
-        found = fit_adaptive(tree, p.level)
+        result = fit_adaptive(tree, p.level)
         return Shown(
-            found.smooth(),
-            found.total,
+            result.smooth(),
+            result.total,
             steps=(
                 "A map is fitted to all noisy counts of the tree by weighted least squares, and "
                 "replaced by the nearest map without negative values.",

@@ -52,11 +52,11 @@ class Area:
 
     def as_parameters(self) -> dict[str, Plain]:
         """Return the parameters as in a certificate."""
-        found: dict[str, Plain] = {"box": list(self.box)} if self.box else {}
+        result: dict[str, Plain] = {"box": list(self.box)} if self.box else {}
         for name, value in (("start", self.start), ("end", self.end)):
             if value is not None:
-                found[name] = time_text(value)
-        return found
+                result[name] = time_text(value)
+        return result
 
     @property
     def timed(self) -> bool:
@@ -69,24 +69,24 @@ class Area:
 
     def mask(self, records: UserRecords) -> BoolArray:
         """Return for every row, independently, whether it is selected."""
-        found = np.ones(records.rows, bool)
+        result = np.ones(records.rows, bool)
         if (sides := self.edges) is not None:
             assert records.lat is not None
             assert records.lon is not None
             assert records.placed is not None
-            found &= records.placed
-            found &= (records.lat >= sides.south) & (records.lat <= sides.north)
+            result &= records.placed
+            result &= (records.lat >= sides.south) & (records.lat <= sides.north)
             lon = sides.eastwards(records.lon)
-            found &= (lon >= sides.west) & (lon <= sides.east)
+            result &= (lon >= sides.west) & (lon <= sides.east)
         if self.timed:
             assert records.time is not None
             assert records.timed is not None
-            found &= records.timed
+            result &= records.timed
             if self.start is not None:
-                found &= records.time >= self.start
+                result &= records.time >= self.start
             if self.end is not None:
-                found &= records.time < self.end
-        return found
+                result &= records.time < self.end
+        return result
 
 
 def _box(fields: Fields) -> tuple[tuple[str, ...], GridBox]:

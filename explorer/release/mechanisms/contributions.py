@@ -159,9 +159,9 @@ def mean_sums(
 
 def summed(index: IntArray, values: Whole, size: int) -> Whole:
     """Return the sums of values with equal indices, shape (size,)."""
-    found = np.zeros(size, values.dtype)
-    np.add.at(found, index, values)
-    return found
+    result = np.zeros(size, values.dtype)
+    np.add.at(result, index, values)
+    return result
 
 
 def _packed(values: list[int]) -> Whole:

@@ -93,8 +93,8 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
     ) -> Output:
         """Draw noisy counts; stored row by row from the south-west."""
         counts = one_cell_counts(records, p.area, p.level)[all_codes(p.level).ravel()]
-        found = noisy(counts, 1, epsilon, bits_of(random_bytes))
-        return Output({"cells": found}, (1 << p.level, 1 << p.level))
+        result = noisy(counts, 1, epsilon, bits_of(random_bytes))
+        return Output({"cells": result}, (1 << p.level, 1 << p.level))
 
     def expected_error(self, p: CellCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return the error of a cell's count."""
@@ -148,8 +148,8 @@ class UserCount(ReleaseMechanism[UserCountParameters]):
     ) -> Output:
         """Draw and store the noisy count."""
         counts = user_count(records, p.area)
-        (found,) = noisy(counts, 1, epsilon, bits_of(random_bytes))
-        return Output({"noisy_users": found}, (1,))
+        (result,) = noisy(counts, 1, epsilon, bits_of(random_bytes))
+        return Output({"noisy_users": result}, (1,))
 
     def expected_error(self, p: UserCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return the error of the count."""

@@ -106,15 +106,15 @@ class Fields:
 
     def columns(self, name: str) -> tuple[str, ...]:
         """Return names of columns of texts, each once."""
-        found = self.texts(name)
-        for column in found:
+        result = self.texts(name)
+        for column in result:
             if column in NO_TEXTS or not column:
                 raise ParameterError(
                     name, f"{brief(column)} is no column of texts", "give the name of one"
                 )
-        if len(set(found)) < len(found):
+        if len(set(result)) < len(result):
             raise ParameterError(name, "are not all different", "give each once")
-        return found
+        return result
 
     def decimals(self, name: str, count: int | None = None) -> tuple[tuple[str, Fraction], ...]:
         """Return decimals as typed and as fractions, `count` of them or at least one."""

@@ -157,8 +157,8 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
     ) -> Output:
         """Draw noisy counts of the bins, in units; the bin of all other values is last."""
         counts = bin_counts(records, p.area, p.column, p.bin_of(), p.count, p.units)
-        found = noisy(counts, p.units, epsilon, bits_of(random_bytes))
-        return Output({"bins": found}, (p.count,))
+        result = noisy(counts, p.units, epsilon, bits_of(random_bytes))
+        return Output({"bins": result}, (p.count,))
 
     def expected_error(self, p: HistogramParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return the error of a bin, in users."""

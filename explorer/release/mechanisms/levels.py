@@ -155,9 +155,9 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
 
         def read(level: int, cells: IntArray) -> NDArray[np.float64]:
             share = parts[level - p.start].epsilon
-            found = noisy(counts.at(level, cells), p.units, share, bits)
-            stored.extend([level, *pair] for pair in zip(cells.tolist(), found, strict=True))
-            return _in_users(found, p.units)
+            result = noisy(counts.at(level, cells), p.units, share, bits)
+            stored.extend([level, *pair] for pair in zip(cells.tolist(), result, strict=True))
+            return _in_users(result, p.units)
 
         descend(read, p.start, p.last, p.kept)
         return Output({"readings": stored}, (len(stored), 3))
@@ -193,11 +193,11 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
         codes, values, kept = [], [], []
         cells = np.arange(4**p.start, dtype=np.int64)
         for level in range(p.start, p.last + 1):
-            found = levels.get(level, {})
-            if missing := [cell for cell in cells.tolist() if cell not in found]:
+            result = levels.get(level, {})
+            if missing := [cell for cell in cells.tolist() if cell not in result]:
                 raise ValueError(f"readings: that of level {level}, cell {missing[0]} is missing")
             codes.append(cells)
-            values.append(_in_users([found[cell] for cell in cells.tolist()], p.units))
+            values.append(_in_users([result[cell] for cell in cells.tolist()], p.units))
             if level == p.start:
                 kept.append(np.ones(len(cells), bool))
             elif level == p.last:
@@ -277,12 +277,12 @@ class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
         parts = self.parts(p, epsilon)
         values = tuple(_in_users(level, p.units) for level in output["levels"])
         variances = tuple(2.0 / float(part.epsilon) ** 2 for part in parts)
-        found = fit(LevelCounts(p.start, values, variances))
-        drawn = found.on(p.level)
+        result = fit(LevelCounts(p.start, values, variances))
+        drawn = result.on(p.level)
         dense = drawn.normalised().grid() if isinstance(drawn, SparseMap) else drawn / drawn.sum()
         return Shown(
             dense,
-            found.total,
+            result.total,
             steps=(
                 "A map is fitted to the noisy counts of all levels by weighted least squares, "
                 "replaced by the nearest map without negative values, and divided by its total.",

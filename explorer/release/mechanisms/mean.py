@@ -139,10 +139,10 @@ class Mean(ReleaseMechanism[MeanParameters]):
         scale = 10**PLACES
         bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
         totals, users = mean_sums(records, p.area, p.columns, bounds, p.units)
-        found = noisy(totals, p.units, sums[0].epsilon, bits)
+        result = noisy(totals, p.units, sums[0].epsilon, bits)
         (noisy_users,) = noisy(users, 1, count.epsilon, bits)
-        stored = {"centred_sums": found, "noisy_users": noisy_users}
-        return Output(stored, (len(found) + 1,))
+        stored = {"centred_sums": result, "noisy_users": noisy_users}
+        return Output(stored, (len(result) + 1,))
 
     def expected_error(self, p: MeanParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return the errors of the sums, in users, and of the number of users.

@@ -25,5 +25,5 @@ def noisy(counts: NDArray[Any], sensitivity: int, epsilon: Fraction, bits: BitSo
     drawn = discrete_laplace(sensitivity / epsilon, len(counts), bits)
     if drawn.dtype == object or counts.dtype == object:
         counts, drawn = counts.astype(object), drawn.astype(object)
-    found: list[int] = (counts + drawn).tolist()
-    return found
+    result: list[int] = (counts + drawn).tolist()
+    return result

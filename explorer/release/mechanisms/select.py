@@ -103,12 +103,12 @@ class RegionSelection(ReleaseMechanism[Regions]):
         bits = bits_of(random_bytes)
         scores = region_counts(records, p.area, p.rows, p.columns)
         left = np.arange(len(scores))
-        found: list[int] = []
+        result: list[int] = []
         for part in self.parts(p, epsilon):
             at = permute_and_flip(scores[left], part.epsilon, bits)
-            found.append(int(left[at]))
+            result.append(int(left[at]))
             left = np.delete(left, at)
-        return Output({"regions": found}, (p.chosen,))
+        return Output({"regions": result}, (p.chosen,))
 
     def expected_error(self, p: Regions, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how many users a selected region may have fewer than the best one."""

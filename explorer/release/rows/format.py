@@ -202,10 +202,10 @@ def fixed_offset(zone: str) -> int | None:
     """
     if zone == "UTC":
         return 0
-    found = _OFFSET.fullmatch(zone)
-    if found is not None:
-        seconds = int(found[2]) * 3600 + int(found[3]) * 60
-        seconds = -seconds if found[1] == "-" else seconds
+    result = _OFFSET.fullmatch(zone)
+    if result is not None:
+        seconds = int(result[2]) * 3600 + int(result[3]) * 60
+        seconds = -seconds if result[1] == "-" else seconds
         if not MIN_OFFSET <= seconds <= MAX_OFFSET:
             raise ParameterError(
                 "time_zone",

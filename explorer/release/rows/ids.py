@@ -42,12 +42,12 @@ class UserNumbers:
         """Return the user number of every row; −1 where the id can't be read."""
         new = np.flatnonzero(~same_as_before(block, starts, ends))
         first, end = starts[new], ends[new]
-        found = np.empty(len(new), dtype=np.int32)
+        result = np.empty(len(new), dtype=np.int32)
         short = end - first <= _SHORT
-        found[short] = self._of_short(block, first[short], end[short])
+        result[short] = self._of_short(block, first[short], end[short])
         for k in np.flatnonzero(~short).tolist():
-            found[k] = self._code(block.raw[first[k] : end[k]])
-        return np.repeat(found, np.diff(np.append(new, len(starts))))
+            result[k] = self._code(block.raw[first[k] : end[k]])
+        return np.repeat(result, np.diff(np.append(new, len(starts))))
 
     def _of_short(self, block: Block, starts: Places, ends: Places) -> Codes:
         """Return the numbers of short ids from a sorted table, adding new spellings to it."""

@@ -341,10 +341,10 @@ class Rows:
         order = np.argsort(codes, kind="stable")
         counts = np.bincount(codes, minlength=len(self.ids))
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        found = {name: column.read(order) for name, column in self._wholes.items()}
+        result = {name: column.read(order) for name, column in self._wholes.items()}
         nothing = (None, None)
-        (lat, north), (lon, east) = found.get(LAT, nothing), found.get(LON, nothing)
-        time, timed = found.get(TIME, nothing)
+        (lat, north), (lon, east) = result.get(LAT, nothing), result.get(LON, nothing)
+        time, timed = result.get(TIME, nothing)
         placed = None if north is None or east is None else north & east
         texts = {name: column.read(order) for name, column in self._texts.items()}
         return UserRecords(starts, lat, lon, placed, time, timed, texts)
@@ -528,19 +528,19 @@ def _unquoted(
     plain = np.zeros(len(whole), dtype=np.bool_)
     plain[np.flatnonzero(whole)[simple]] = True
     split = quoted_fields(form)
-    more, places, found = [], [], []
+    more, places, result = [], [], []
     end = len(raw)
     for row in np.flatnonzero(short & (quoted > 0) & ~plain).tolist():
         parts = split(raw[rows[0][row] : rows[1][row]])
         if parts is not None and len(parts) == wanted:
             lengths = np.cumsum([0, *map(len, parts)])
-            found.append(row)
+            result.append(row)
             places.append(end + lengths)
             more.extend(parts)
             end += int(lengths[-1])
     after = plain.copy()
-    after[found] = True
-    if not found:
+    after[result] = True
+    if not result:
         apart = np.zeros((0, wanted + 1), dtype=np.int64)
     else:
         apart = np.array(places, dtype=np.int64)
@@ -573,22 +573,22 @@ def quoted_fields(form: FileFormat) -> Callable[[bytes], list[bytes] | None]:
     closed = re.compile(b'((?:[^"]++|"")*+)"[%b]*+(?=%b|\\Z)' % (blank, re.escape(delimiter)))
 
     def split(row: bytes) -> list[bytes] | None:
-        found: list[bytes] = []
+        result: list[bytes] = []
         at = 0
         while True:
             if (start := opened.match(row, at)) is not None:
                 field = closed.match(row, start.end())
                 if field is None:
                     return None
-                found.append(field[1].replace(b'""', b'"'))
+                result.append(field[1].replace(b'""', b'"'))
                 at = field.end()
             else:
                 end = row.find(delimiter, at)
                 end = len(row) if end < 0 else end
-                found.append(row[at:end])
+                result.append(row[at:end])
                 at = end
             if at == len(row):
-                return found
+                return result
             at += 1
 
     return split

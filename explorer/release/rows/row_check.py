@@ -174,10 +174,10 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
         return "", "", "has no delimiter at its end", ""
     for name in _needed(form, reads):
         raw = fields[form.columns.index(name)]
-        found = text(raw)
-        reason, hint = _judged(name, raw, found, form, reads)
+        result = text(raw)
+        reason, hint = _judged(name, raw, result, form, reads)
         if reason:
-            shown = raw.decode("utf-8", "replace") if found is None else found
+            shown = raw.decode("utf-8", "replace") if result is None else result
             shown = "".join(c if c.isprintable() else "�" for c in shown)
             shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
             return name, shown, reason, hint
@@ -186,10 +186,10 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
 
 def _needed(form: FileFormat, reads: Reads) -> list[str]:
     """Return the columns that must be readable, the id first."""
-    found = [USER, *(LAT, LON) * reads.places, *(TIME,) * reads.times, *reads.texts]
+    result = [USER, *(LAT, LON) * reads.places, *(TIME,) * reads.times, *reads.texts]
     # with a declared header, a row without place and time counts as a header row
     placed = [name for name in (LAT, LON, TIME) if name in form.columns]
-    return list(dict.fromkeys([*found, *placed * HEADERS[form.header]]))
+    return list(dict.fromkeys([*result, *placed * HEADERS[form.header]]))
 
 
 def _judged(

@@ -102,8 +102,8 @@ def number_reader(form: FileFormat) -> Callable[[bytes], str | None]:
         return text
 
     def read(raw: bytes) -> str | None:
-        found = text(raw)
-        return None if found is None or "." in found else found.replace(",", ".")
+        result = text(raw)
+        return None if result is None or "." in result else result.replace(",", ".")
 
     return read
 
@@ -136,8 +136,8 @@ def time_reader(form: FileFormat) -> Whole:
     zone = zone_of(form)
 
     def read(raw: bytes) -> int | None:
-        found = pattern.fullmatch(text(raw) or "")
-        return None if found is None else _seconds(found.groupdict(), zone)
+        result = pattern.fullmatch(text(raw) or "")
+        return None if result is None else _seconds(result.groupdict(), zone)
 
     return read
 

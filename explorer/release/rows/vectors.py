@@ -130,13 +130,13 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
 
     def number(at: Places | int, width: int) -> NDArray[np.int64]:
         nonlocal plain
-        found = np.zeros(len(starts), dtype=np.int64)
+        result = np.zeros(len(starts), dtype=np.int64)
         for k in range(width):
             value = chars[places + at + k] - np.uint8(48)
             plain = plain & (value < 10)
-            found *= 10
-            found += value
-        return found
+            result *= 10
+            result += value
+        return result
 
     places = np.where(plain, starts, 0)  # values of other rows are not used
     for at, wanted in ((4, b"-"), (7, b"-"), (10, b"T "), (13, b":"), (16, b":")):
@@ -188,8 +188,8 @@ def low_bytes(block: Block, starts: Places, lengths: Places) -> NDArray[np.uint6
     """Return up to eight bytes of each value as a little-endian integer."""
     # overlapping 8-byte windows at all positions of the block
     words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
-    found: NDArray[np.uint64] = words[starts] & _LOW_BYTES[lengths]
-    return found
+    result: NDArray[np.uint64] = words[starts] & _LOW_BYTES[lengths]
+    return result
 
 
 def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> tuple[Places, Mask]:
@@ -241,10 +241,10 @@ def _days(
     y = year - late
     era, of_era = np.divmod(y, 400)
     of_year = (153 * (month + np.where(late, 9, -3)) + 2) // 5 + day - 1
-    found: NDArray[np.int64] = (
+    result: NDArray[np.int64] = (
         era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
     )
-    return found
+    return result
 
 
 def _rest(
