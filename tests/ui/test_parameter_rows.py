@@ -231,7 +231,7 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
             told = (p.symbol, p.name, format_number(p.default, digits=PARAMETER_DIGITS))
             assert said.startswith(", ".join(filter(None, told)))
             assert p.help in said
-            assert ("more private" in said) is bool(p.more_private)
+            assert ("private to the" in said) is bool(p.more_private)
             assert row.slider.number == p.default
             assert row.minimumSizeHint().width() <= 260
     session.changed.disconnect()
