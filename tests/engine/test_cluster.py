@@ -431,7 +431,7 @@ def test_release_noise_never_goes_to_a_worker(pool: DaskExecutor) -> None:
         embedded.close()
 
 
-def test_the_system_s_random_source_has_one_door() -> None:
+def test_system_randomness_is_used_by_listed_modules_only() -> None:
     """Nothing that runs in a worker can draw release noise by another way."""
     root = Path(explorer.__file__).parent
     users = {
@@ -442,4 +442,4 @@ def test_the_system_s_random_source_has_one_door() -> None:
         if word in path.read_text(encoding="utf-8")
     }
     # The second names half-written files; the third draws in its own process, which has no workers.
-    assert users == {"privacy/noise/bits.py", "files.py", "cli/users/command.py"}
+    assert users == {"privacy/noise/bits.py", "files.py", "cli/users.py"}
