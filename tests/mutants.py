@@ -150,14 +150,14 @@ MUTANTS = (
     ),
     Mutant(
         "a server that has nothing more is asked for ever",
-        "checkins/public/fetch.py",
+        "checkins/public_files.py",
         "if error.code != 416 or not start:",
         "if error.code != 416:",
         "tests/cli tests/checkins tests/datasets -k fetch",
     ),
     Mutant(
         "downloads follow a server anywhere",
-        "checkins/public/fetch.py",
+        "checkins/public_files.py",
         '        _check_address(to, f"{req.full_url}: the server leads to {to}, which")\n',
         "",
         "tests/cli tests/checkins tests/datasets -k fetch",
