@@ -23,6 +23,7 @@ import explorer
 from explorer.resources import resource_bytes, samples
 from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.app.application import DESKTOP_ID, SIZES
+from explorer.ui.dialogs.user_guide import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "resources" / "packaging"
@@ -52,10 +53,11 @@ def test_nothing_that_is_never_imported_is_installed() -> None:
         "pillow": "PIL",
         "pyyaml": "yaml",
         "charset-normalizer": "charset_normalizer",
+        "cvxpy-base": "cvxpy",
     }
     source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "explorer").rglob("*.py"))
-    # matplotlib imports fonttools, of which a lower bound is named.
-    for name in names - {"fonttools"}:
+    # matplotlib imports fonttools, of which a lower bound is named; cvxpy imports its solvers.
+    for name in names - {"fonttools", "clarabel", "highspy"}:
         module = modules.get(name, name)
         assert re.search(rf"^\s*(from|import) {module}\b", source, re.MULTILINE), name
 
@@ -97,7 +99,8 @@ def test_the_wheel_holds_what_the_program_reads_and_no_more(wheel: Path) -> None
         read |= set(re.findall(r"\"(release/[\w.-]+\.json)\"", text))
     icons = {name for name in read if "{size}" in name}
     assert icons == {"packaging/icon-{size}.png"}
-    read -= icons
+    read -= icons | {"guide/{name}.md"}
+    read |= {f"guide/{name}.md" for name in PAGES}
     read |= {f"packaging/icon-{size}.png" for size in SIZES}
     read |= {sample.file for sample in samples()} | {"LICENSES.md", "LEDGER.md"}
     read |= {option.picture for option in START_OPTIONS}
@@ -182,7 +185,9 @@ def test_the_source_archive_builds_and_holds_all_that_tests_and_wheel_need(tmp_p
         inside = {name.partition("/")[2] for name in archive.getnames()}
     hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
     wheel = hatch["build"]["targets"]["wheel"]
-    needed = {*wheel["force-include"], *wheel["shared-data"], "explorer/privacy/__init__.pyi"}
+    needed = {*wheel["force-include"]} - {"resources/guide"}
+    needed |= {f"resources/guide/{name}.md" for name in PAGES}
+    needed |= {*wheel["shared-data"], "explorer/privacy/__init__.pyi"}
     needed |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"}
     needed |= {"pyproject.toml", "resources/packaging/build.sh", "tests/test_packaging.py"}
     assert needed <= inside
