@@ -16,8 +16,8 @@ from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep,
 from explorer.studies.guarantees.audits import audited, refuted
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap_theory import HeatmapTheory
+from explorer.studies.heatmap_theory.audits import audits
 from explorer.studies.heatmap_theory.simulation import Experiment, errors
-from explorer.studies.heatmap_theory.tradeoff import audits
 from tests.studies import walking
 from tests.studies.context import Context
 

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, FloatArray, Role
+from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.builders import choice, real
 from explorer.studies.base.claims import Claimed
@@ -292,7 +292,7 @@ def _requirement_label(i: int, p: AlphaPoints) -> str:
     return f"ε = {nearest(eps)}, as asked in requirement{'s' * (len(numbers) > 1)} {listed}"
 
 
-def _within(p: AlphaPoints) -> np.ndarray:
+def _within(p: AlphaPoints) -> BoolArray:
     return p.q_moved <= 1
 
 

@@ -1,4 +1,4 @@
-"""What the heatmap paper proves: errors from above and below, budgets, what shuffling sends."""
+"""Theory of heatmaps: error bounds, schedules, distances of maps, shuffle communication."""
 
 from explorer.studies.heatmap_theory.study import HeatmapTheory
 

@@ -1,4 +1,4 @@
-"""The theory of heatmaps: its help, and the paper's figures and claims as questions."""
+"""Help page and presets of the theory of heatmaps."""
 
 import math
 
@@ -6,8 +6,7 @@ from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.heatmap_theory import text
-from explorer.studies.heatmap_theory.parameters import SALICON
+from explorer.studies.heatmap_theory.theory import REFERENCES, SALICON
 
 PAGE = Page(
     what=(
@@ -65,7 +64,7 @@ PAGE = Page(
             r"\rceil,\quad q=Bn+2\tau+1",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=REFERENCES,
     errata=(
         "The paper prints |Tᵢ| = w and takes the expected noise of the chosen cells for that of "
         "any cells, which overlooks that they were chosen by their noise; we count all candidates, "
@@ -178,38 +177,38 @@ _PRESETS = (
 )
 
 
-def _same_order(found: Numbers) -> tuple[Status, str]:
+def _judge_same_order(found: Numbers) -> tuple[Status, str]:
     """Judge by how both bounds fall along the figure, from where the upper one says something."""
     falls = [found[f"{name}[-1]"] / found[f"{name}[3]"] for name in ("theory", "lower", "order")]
     same = all(abs(fall / falls[-1] - 1) <= 0.01 for fall in falls)
     return ("=" if same else "≠"), f"both bounds fall {'' if same else 'un'}like 1/n"
 
 
-def _cross(found: Numbers) -> tuple[Status, str]:
+def _judge_cross(found: Numbers) -> tuple[Status, str]:
     return "+", f"bounds cross at k = {nearest(found['crossing'], 3)}"
 
 
-def _falls(found: Numbers) -> tuple[Status, str]:
+def _judge_falls(found: Numbers) -> tuple[Status, str]:
     """Judge by the power of n with which the bound falls from 4,238 users to ten times as many."""
     power = math.log10(found["experiments n=42380"] / found["experiments n=4238"])
     return ("=" if power < 0 else "≠"), f"bound falls like n^{nearest(power, 3)}"
 
 
-def _levels(found: Numbers) -> tuple[Status, str]:
+def _judge_levels(found: Numbers) -> tuple[Status, str]:
     """Judge by the ratio of the budgets of two levels in the experiments' schedule."""
     ratio = found["experiments[2]"] / found["experiments[1]"]
-    said = f"each level {nearest(ratio, 3)} of the last"
-    return ("=" if abs(ratio - math.sqrt(0.5)) < 1e-3 else "≠"), said
+    verdict = f"each level {nearest(ratio, 3)} of the last"
+    return ("=" if abs(ratio - math.sqrt(0.5)) < 1e-3 else "≠"), verdict
 
 
-def _megabytes(found: Numbers) -> tuple[Status, str]:
+def _judge_megabytes(found: Numbers) -> tuple[Status, str]:
     """Judge the printed formula by the “about 10 MB” of the text."""
     printed = found["printed"]
-    said = f"{nearest(printed, 3)} MB; mended {nearest(found['corrected'])} MB"
-    return ("=" if 9.5 <= printed <= 10.5 else "≠"), said
+    verdict = f"{nearest(printed, 3)} MB; mended {nearest(found['corrected'])} MB"
+    return ("=" if 9.5 <= printed <= 10.5 else "≠"), verdict
 
 
-def _at_every_distance(found: Numbers) -> tuple[Status, str]:
+def _judge_at_every_distance(found: Numbers) -> tuple[Status, str]:
     here, printed = found["huber emd=0.04"], found["similarity emd=0.04"]
     return (
         "+" if here > printed else "="
@@ -217,12 +216,12 @@ def _at_every_distance(found: Numbers) -> tuple[Status, str]:
 
 
 JUDGES: dict[str, Judge] = {
-    "tight": _same_order,
-    "sparsity": _cross,
-    "algorithms": _falls,
-    "schedules": _levels,
-    "figure-12": _megabytes,
+    "tight": _judge_same_order,
+    "sparsity": _judge_cross,
+    "algorithms": _judge_falls,
+    "schedules": _judge_levels,
+    "figure-12": _judge_megabytes,
     "missing": lambda found: ("+", f"ε = 1 becomes up to {at_most(found['worst'], 3)}"),
-    "similarity": _at_every_distance,
+    "similarity": _judge_at_every_distance,
 }
 PRESETS = judged("heatmap-theory", _PRESETS, JUDGES)

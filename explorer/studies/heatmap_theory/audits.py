@@ -1,4 +1,4 @@
-"""The map's own mechanisms, run from check-ins to map on 2 × 2 cells with and without one user."""
+"""Audits: the pyramid's counts, or a mechanism of the map, with and without one user."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps import SparseMap
-from explorer.studies.base.study import Request, Selection, default_request
+from explorer.privacy.heatmaps import CellCounts, SparseMap, measure
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.studies.base.study import Context, Guarantee, Request, Selection, default_request
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.heatmap.draws import WithoutNoise
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
@@ -16,8 +17,9 @@ from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS, Mechanism
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism
 from explorer.studies.heatmap.study import HeatmapStudy
+from explorer.studies.heatmap_theory.theory import COUNTS, plan_of
 
-_LEVEL, _SIZE = 1, 0.5
+_LEVEL, _SIZE, _CELL = 1, 0.5, 1
 _CROWD, _COUNTED_ON = 3, 100
 """Users in both data sets, of another cell, and n₀."""
 _TRUNCATED = 25
@@ -25,8 +27,50 @@ _TRUNCATED = 25
 _AT_ONCE = 50
 
 
-def audit(key: str, request: Request) -> Audited | str:
-    """Return a mechanism of the map on two neighbouring data sets, or why it can't be run.
+def audits(request: Request, _promise: Guarantee | None, _context: Context | None) -> Audited | str:
+    """Return the audit that the request chooses, or why it can't be run."""
+    audited = str(request["audited"])
+    return _audited_counts(request) if audited == COUNTS else _audited_map(audited, request)
+
+
+def _audited_counts(request: Request) -> Audited:
+    """Return the audit of the noisy counts of a map of 2 × 2 cells: empty, or one user in a cell.
+
+    The map is post-processing of these counts; the score is their log-likelihood ratio.
+    """
+    eps = float(request["epsilon"])
+    plan = plan_of("experiments", eps, _LEVEL, 1, 1.0)
+    empty = np.zeros(0, np.int64)
+    data = [
+        CellCounts(_LEVEL, empty, empty.astype(float), 0, 0),
+        CellCounts(_LEVEL, np.array([_CELL]), np.ones(1), 1, 1),
+    ]
+
+    def once(side: int, rng: np.random.Generator) -> float:
+        def noise(_level: int, codes: IntArray) -> FloatArray:
+            return rng.laplace(size=codes.shape)
+
+        seen = measure(data[side], plan, 1, noise)
+        score = 0.0
+        for level in plan.measured:
+            own = np.flatnonzero(np.asarray(seen.codes[level]) == _CELL >> 2 * (_LEVEL - level))
+            for value in np.asarray(seen.values[level])[own]:
+                score += plan.epsilon[level] * (abs(value) - abs(value - 1))
+        return float(score)
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        return np.array([once(side, rng) for _ in range(runs)])
+
+    return Audited(
+        "the pyramid's noisy counts of 2 × 2 cells (schedule of the experiments); one user, or "
+        "nobody",
+        run,
+        eps,
+    )
+
+
+def _audited_map(key: str, request: Request) -> Audited | str:
+    """Return the audit of a mechanism of the map, from check-ins to map on 2 × 2 cells.
 
     The score is what the map shows in the cell of the user in question, all noise drawn anew in
     every run.

@@ -1,88 +1,25 @@
-"""What the theory of heatmaps says in words: sources, names of curves, conditions, guarantee."""
+"""Conditions, guarantees and explanations of the theory of heatmaps."""
 
 import math
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import HEATMAPS as PAPER
-from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE, Schedule
+from explorer.privacy.heatmaps import Schedule
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
-
-THEOREM_31 = Reference(
-    PAPER,
-    "Theorem 3.1",
-    "its proof's constants, at most w cells (errata heat-10, heat-11, heat-12, heat-21)",
-)
-SCHEDULES = SCHEDULE_REFERENCE
-THEOREM_D1 = Reference(PAPER, "Theorem D.1", "ℓ* rounded, from n₀: errata heat-16")
-THEOREM_C1 = Reference(PAPER, "Theorem C.1", "constants worked out, errata heat-15")
-COROLLARY_D2 = Reference(PAPER, "Corollary D.2", "Theorem C.1 worked out, at the best sparsity")
-ORDER = Reference(PAPER, "Theorem C.1", "order only, .004 √k/(εn): errata heat-15")
-LEMMA_B3 = Reference(PAPER, "Lemma B.3")
-LEMMA_B4 = Reference(PAPER, "Lemma B.4, Corollary B.5")
-HUBER = Reference(
-    "Bretagnolle and Huber 1979", "TV ≤ √(1 − e^(−KL))", "with KL from Lemma B.3 of the paper"
-)
-SHUFFLED = Reference(
-    PAPER, "Appendix F", "worst-case shares, q ≥ Bn + 2τ + 1: errata heat-1 to heat-5"
-)
-PRINTED = Reference(PAPER, "Appendix F, as printed", "an average-case count of shares; q = Bn")
-MISSING = Reference(
-    PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
-)
-REFERENCES = (
-    THEOREM_31,
-    THEOREM_D1,
-    THEOREM_C1,
-    COROLLARY_D2,
-    SCHEDULES,
+from explorer.studies.heatmap_theory.theory import (
     LEMMA_B3,
     LEMMA_B4,
-    HUBER,
+    MIN_USERS,
     SHUFFLED,
-    PRINTED,
+    THEOREM_31,
+    THEOREM_D1,
 )
-
-LABELS = {
-    "theory": "Theorem 3.1, its schedule",
-    "experiments": "Theorem 3.1, schedule of the experiments",
-    "capped": "pyramid with capped depth",
-    "dense": "Theorem D.1, dense aggregation",
-    "lower": "Theorem C.1, maps of k cells",
-    "lower_dense": "Corollary D.2, maps of any sparsity",
-    "order": "order of Theorem C.1 as printed",
-    "kl": "Lemma B.3, EMD/(2σ²)",
-    "similarity": "Corollary B.5, 1 − √EMD/(2σ)",
-    "huber": "Lemma B.3 with Bretagnolle–Huber",
-    "corrected": "worst-case shares (corrected)",
-    "printed": "shares as printed",
-    "worst": "user spread over the map",
-    "one_place": "user in one place",
-    "full": "nothing missing",
-    "least-squares": "depth cap + least squares",
-}
-NOTES = {
-    "theory": "at most 2, the diameter: where it is 2 it says nothing",
-    "lower": "every ε-DP algorithm errs at least so much, in expectation, on some map of k cells",
-    "lower_dense": "every ε-DP algorithm errs at least so much, in expectation, on some map; on "
-    "maps of few cells the error may be smaller",
-    "order": "not proved by the printed packing, which needs a smaller constant; where it lies "
-    "below Theorem C.1 it holds nevertheless",
-    "printed": "too few shares for the worst case: not to be used",
-    "worst": "each level at its own worst case",
-}
-TOO_MANY = "a map of Δ × Δ cells has fewer than k cells"
-ORDER_FAILS = "the theorem asks for k ≥ ε and n ≥ k/ε"
-FEW_USERS = "nothing is known of the shares of fewer than 19 users"
-TWO_USERS = "the printed count divides by ln n, which needs two users"
-NOT_MEASURED = "there is no such level"
 
 
 def error_conditions(
     k: float, cells: float, uppers: dict[str, float], n: float, epsilon: float
 ) -> tuple[Condition, ...]:
-    """Return what the error bounds need, and whether they say anything."""
+    """Return the premises of the error bounds, and whether they are below the diameter."""
     least = min(uppers.values(), default=2.0)
     full = (k - 1) / epsilon
     enough = f"{math.ceil(full):,}" if full >= 1000 else at_most(full)
@@ -126,11 +63,14 @@ BLURRED = Condition(
 )
 
 
-def shuffle_conditions(n: float, users_known: bool, missing: float = 0.0) -> tuple[Condition, ...]:
-    """Return what the shuffle protocol needs; `missing` is the share of nₘᵢₙ that adds no noise."""
+def shuffle_conditions(n: float, missing: float = 0.0) -> tuple[Condition, ...]:
+    """Return the premises of the shuffle protocol.
+
+    `missing` is the share of nₘᵢₙ that adds no noise.
+    """
     left_out = f"{nearest(missing)} of nₘᵢₙ add none: the guarantee here is what is left of it"
     return (
-        Condition("At least 19 users send their shares", users_known, f"n = {n:,.0f}"),
+        Condition("At least 19 users send their shares", n >= MIN_USERS, f"n = {n:,.0f}"),
         Condition(
             "As many users as promised add their noise and send all shares",
             False if missing else None,
@@ -155,21 +95,21 @@ CAPPED_DIFFERS = (
 def schedules_differ(theory: Schedule, experiments: Schedule) -> str:
     """Return why the bars and the errors of the two printed schedules differ, with their ε."""
     q, deepest = experiments.start, experiments.last
-    said = (
+    text = (
         "The two schedules of the pyramid: Theorem 3.1 measures all levels, each with 0.8 times "
         "the ε of its neighbour nearer to q; the experiments measure none above q and give every "
         "level 1/√2 of the one before. "
     )
-    said += (
+    text += (
         f"Here level q = {q} has ε {at_most(theory.epsilon[q])} in the theorem, "
         f"{at_most(experiments.epsilon[q])} in the experiments"
     )
     if deepest > q:
-        said += (
+        text += (
             f"; the finest, {deepest}, has {at_most(theory.epsilon[deepest])} and "
             f"{at_most(experiments.epsilon[deepest])}"
         )
-    return f"{said}."
+    return f"{text}."
 
 
 def dense_differs(epsilon: float, level: int) -> str:
@@ -185,22 +125,22 @@ def dense_differs(epsilon: float, level: int) -> str:
 
 
 def bounds_differ(simulated: bool) -> str:
-    """Return what lies between upper and lower bounds, and between them and the simulation."""
-    said = (
+    """Return the gap between upper and lower bounds, and between them and the simulation."""
+    text = (
         "Upper and lower bounds have the same order for sparse maps; what lies between them are "
         "the constants of both proofs. "
     )
     if not simulated:
-        return f"{said}The algorithms err far less than their bounds: switch the simulation on."
+        return f"{text}The algorithms err far less than their bounds: switch the simulation on."
     return (
-        f"{said}The dots are mean errors on random maps of k cells. One below a lower bound "
+        f"{text}The dots are mean errors on random maps of k cells. One below a lower bound "
         "contradicts nothing: Theorem C.1 speaks of the worst map of k cells, Corollary D.2 of the "
         "worst map of any number of cells."
     )
 
 
 def central_guarantee(epsilon: float, differences: tuple[str, ...]) -> Guarantee:
-    """Return what any of the central mechanisms promises."""
+    """Return the guarantee of the central mechanisms."""
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
         add_remove=f"{at_most(epsilon)}-DP: the levels' ε add up to ε, sensitivity 1 on each",
@@ -216,7 +156,7 @@ def central_guarantee(epsilon: float, differences: tuple[str, ...]) -> Guarantee
 
 
 def metric_guarantee() -> Guarantee:
-    """Return what holds of privacy where only distances are compared."""
+    """Return the guarantee where only distances of maps are compared: none."""
     return Guarantee(
         unit="none: this compares two maps",
         add_remove="not covered: distances of maps say how good a map is, not how private",
@@ -242,7 +182,7 @@ SPREAD_DIFFERS = (
 
 
 def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Guarantee:
-    """Return what the shuffle protocol promises, with or without all of the noise."""
+    """Return the guarantee of the shuffle protocol, with or without all of the noise."""
     double = at_most(2 * epsilon)
     if delta is None:
         promised, twice = at_most(epsilon), f"twice the level, 2ε = {double}"
