@@ -7,7 +7,8 @@ from typing import Self
 from PySide6.QtWidgets import QLabel, QVBoxLayout
 
 from explorer.studies.base.study import Result
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 
 class Gauge(Workspace):

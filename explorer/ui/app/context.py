@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from explorer.ui.controllers.workspace import WorkspaceHost
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDockWidget, QMenu, QTabWidget, QWidget

@@ -9,7 +9,8 @@ from pkgutil import resolve_name
 from PySide6.QtWidgets import QTabWidget
 
 from explorer.ui.base.lazy_tabs import LazyTabs, TabFactory
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ from explorer.ui.bounds.reference_curves import IMPORTS, ImportedCurves, PinList
 from explorer.ui.bounds.solving import SolveBar, Solving
 from explorer.ui.bounds.value_line import SliderLine, ValueLineKeys
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.plot.curve_plot import BoundsPlot

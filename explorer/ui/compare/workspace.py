@@ -43,7 +43,8 @@ from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.dots import DOTS_ROLE, DotsDelegate, dots_of
 from explorer.ui.controllers.background_answers import BackgroundAnswers
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.dialogs.export import ask_for_file
 from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.links import with_titles

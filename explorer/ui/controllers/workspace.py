@@ -1,4 +1,4 @@
-"""Base class of workspaces (tabs of results), and their interface of the window."""
+"""Base class of workspaces (tabs of results)."""
 
 from __future__ import annotations
 
@@ -9,62 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.figures.export_policy import EARLY
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
 
 if TYPE_CHECKING:
-    from explorer.engine.service import StudyService
-    from explorer.engine.session.session import Session
-    from explorer.ui.base.errors import Problem
-    from explorer.ui.base.theme import Theme
-    from explorer.ui.controllers.activity import Activity
-    from explorer.ui.controllers.data_controller import DataController
-    from explorer.ui.controllers.file_controller import FileController
-    from explorer.ui.controllers.study_controller import StudyController
-
-
-class WorkspaceHost(QMainWindow):
-    """Part of the main window that its workspaces use.
-
-    Attributes
-    ----------
-    answers : dict of str to StudyController
-        Study controllers by key of the workspace.
-
-    Signals
-    -------
-    export_asked(Exported)
-        Open the export dialog for something other than the current result.
-    """
-
-    export_requested = Signal(object)
-
-    session: Session
-    service: StudyService
-    theme: Theme
-    files: FileController
-    data: DataController
-    answers: dict[str, StudyController]
-    activity: Activity
-
-    @abstractmethod
-    def show_status(self, text: str) -> None:
-        """Show a message in the status bar for a while."""
-
-    @abstractmethod
-    def show_study(self, study_id: str, parameter: str = "") -> None:
-        """Show a study, also from tool tabs."""
-
-    @abstractmethod
-    def show_tool(self, key: str) -> None:
-        """Show a tool tab."""
-
-    @abstractmethod
-    def show_problem(self, problem: Problem) -> None:
-        """Show a problem in the banner."""
+    from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 
 UNREAD = "A picture of a part of the file is never exported: wait until every row is read."

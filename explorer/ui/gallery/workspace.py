@@ -25,7 +25,8 @@ from explorer.engine.session.session import Session
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.gallery.entries import STATUSES, PresetEntry, entries_of, short_paper
 from explorer.ui.gallery.gallery import Gallery, verdict_colour
 from explorer.ui.gallery.thumbnails import paint, thumbnail

@@ -23,7 +23,8 @@ from explorer.ui.base.styled import plain_label
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.map import tool_bar
 from explorer.ui.map.cells import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions, UsersLine

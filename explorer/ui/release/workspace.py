@@ -40,7 +40,8 @@ from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.controller import ReleaseController, Result
 from explorer.ui.release.draft import LedgerState, refused, sentence_of

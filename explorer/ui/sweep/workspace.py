@@ -43,7 +43,8 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.dialogs.export import ask_for_file
 from explorer.ui.sweep.export import GridFile, write_grid
 from explorer.ui.sweep.form import GridForm

@@ -22,7 +22,8 @@ from explorer.ui.panels.headline import HeadlineStrip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from explorer.ui.controllers.workspace import Exported, WorkspaceHost
+    from explorer.ui.controllers.workspace import Exported
+    from explorer.ui.controllers.workspace_host import WorkspaceHost
     from explorer.ui.map.utility.view import UtilityView
 
 
