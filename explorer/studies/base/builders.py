@@ -1,4 +1,4 @@
-"""Parameters of the usual kinds, made with what all of their kind have in common.
+"""Functions that build the usual kinds of parameters.
 
 Arguments are those of `Parameter` in its order; whatever is given overrides what the kind has.
 """
@@ -21,7 +21,7 @@ Choices = tuple[tuple[str, str], ...]
 
 
 class More(TypedDict, total=False):
-    """What else a parameter may declare: see `Parameter`."""
+    """Optional fields of `Parameter`."""
 
     unit: str
     more_private: str
@@ -167,12 +167,12 @@ def trials(help: str, default: int, high: int, **more: Unpack[More]) -> Paramete
 def file(
     key: str, name: str, help: str, suffixes: tuple[str, ...] = (".csv",), **more: Unpack[More]
 ) -> Parameter:
-    """Return a file that a user brings."""
+    """Return a parameter for a user's file."""
     return Parameter(key, "", name, help, Kind.FILE, "", suffixes=suffixes, **more)
 
 
 def table(key: str, name: str, help: str, default: str, **more: Unpack[More]) -> Parameter:
-    """Return numbers that a user types in rows."""
+    """Return a parameter for numbers typed in rows."""
     kept = table_text(table_rows(default, key))
     return Parameter(key, "", name, help, Kind.TABLE, kept, **more)
 

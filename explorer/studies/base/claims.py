@@ -1,4 +1,4 @@
-"""Which of the bounds on screen is claimed, and what is said because of it.
+"""Choice of the bound that is claimed, and the statements that follow from it.
 
 All proved bounds on one mechanism hold at once, so the tightest whose conditions hold is claimed
 unless the user claims another. Headline, guarantee, *Solve*, comparison, exports and command line
@@ -16,7 +16,7 @@ from explorer.studies.base.study import Claim, Condition, Result, Said, Series, 
 from explorer.studies.registry import get_study
 
 SO_FAR = "Further bounds are being computed."
-"""What stands in place of a verdict that they may change."""
+"""Replaces a statement that further bounds may change."""
 NOT_AMONG = "it is not among what may be claimed of this question"
 """Of a bound whose study gives no reason (`Claim.besides`)."""
 
@@ -39,7 +39,7 @@ class Unclaimed:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What is claimed at the slider's very value.
+    """The bound claimed at the sliders' values.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Claimed:
 
     @property
     def line(self) -> str:
-        """One sentence that names what is claimed."""
+        """One sentence that names the claimed bound."""
         name = f"“{self.series.label}”"
         if self.wanted == self.series.key:
             line = f"Claimed: {self.said.number} by {name}, chosen by you"
@@ -89,12 +89,12 @@ class Claimed:
 
     @property
     def unsettled(self) -> bool:
-        """Whether what is claimed may change without any other value being chosen."""
+        """Whether the claimed bound may change without a change of the request."""
         return self.awaited or self.waiting
 
     @property
     def waiting(self) -> bool:
-        """Whether what the user claims is still being computed."""
+        """Whether the bound that the user claims is still being computed."""
         return bool(self.wanted) and self.series.key != self.wanted and not self.why
 
 
@@ -110,7 +110,7 @@ def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
 
 
 def claimed(result: Result, wanted: str = "") -> Claimed | None:
-    """Return what is claimed of an answer at its slider's value; None if nothing can be.
+    """Return the claimed bound of an answer at the sliders' values; None if nothing can be claimed.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def unclaimed(result: Result, found: Claimed | None) -> dict[str, Unclaimed]:
 
 
 def stated(result: Result, wanted: str = "") -> Result:
-    """Return an answer whose guarantee and conditions are about what is claimed.
+    """Return an answer whose guarantee and conditions are those of the claimed bound.
 
     Arguments as for `claimed`. An answer of which nothing can be claimed is returned as it is.
     """
@@ -217,7 +217,7 @@ def stated(result: Result, wanted: str = "") -> Result:
 
 
 def value_here(result: Result, series: Series) -> float:
-    """Return what a series says at the slider's very value; NaN if it says nothing there."""
+    """Return the value of a series at the sliders' values; NaN if it has none there."""
     for readout in result.readouts:
         if readout.key == series.key:
             return math.nan if readout.value is None else float(readout.value)
@@ -230,7 +230,7 @@ def value_here(result: Result, series: Series) -> float:
 
 
 def number_only(result: Result, _series: Series, value: float) -> Said:
-    """Say the number of a quantity that is not itself a promise: an error, a size."""
+    """Return the text of a claim about a quantity that is no guarantee: an error, a size."""
     study = get_study(result.request.study)
     shown = quantity(study, result.request.quantity)
     claim = study.claims.get(shown.key)
@@ -240,7 +240,7 @@ def number_only(result: Result, _series: Series, value: float) -> Said:
 
 
 def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> Unclaimed | None:
-    """Return why a series can't be claimed here; None if it can."""
+    """Return the reason why a series can't be claimed at the sliders' values; None if it can."""
     bound = Role.LOWER if claim.better == "high" else Role.UPPER
     if series.role not in (bound, Role.EXACT):
         return Unclaimed(f"it is no {bound.value}")

@@ -1,4 +1,4 @@
-"""Bounds by composition at many points: the library's own, each round prepared once."""
+"""Composition bounds at many points, each different round prepared once."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -41,9 +41,9 @@ def composed_bound(
         ε₀, k, n, T and δ.
     side : Role, Reference
     context : Context
-        Asked between two points whether anybody still waits.
+        Checked for cancellation between two points.
     key : tuple
-        Under which the rounds are kept if all points share them.
+        Cache key of the rounds, used if all points share them.
     """
     value, loose = np.zeros(points[0].size), np.zeros(points[0].size, bool)
     for j, made, delta, rounds in _asked(prepare, points, context, key):
@@ -78,7 +78,7 @@ def _asked(
     context: Context,
     key: tuple[object, ...],
 ) -> Iterator[tuple[IntArray, _Rounds, float, int]]:
-    """Yield the places of points that are the same, their rounds prepared, δ and T."""
+    """Yield indices of equal points, their prepared rounds, δ and T."""
     local, sampled, clients, rounds, delta = points
     stacked = np.stack([local, sampled, clients], axis=1)
     rows, which = np.unique(stacked, axis=0, return_inverse=True)
@@ -97,7 +97,7 @@ def _asked(
 def clones_apart(
     local: float, sampled: float, clients: float, rounds: float, variant: Clones, context: Context
 ) -> float:
-    """Return an upper bound on δ(0) of composed rounds of clones, kept while δ alone changes."""
+    """Return an upper bound on δ(0) of composed rounds of clones; cached for all δ."""
     chain = (local, sampled, clients, rounds, variant)
     found: float = context.memo(
         ("clones", "total variation", *chain),

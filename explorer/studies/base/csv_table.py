@@ -1,7 +1,9 @@
-"""The reader of the tables that users bring: CSV in, rows of fields out, every bad line named.
+"""Reader of users' CSV tables: rows of fields, with errors that name file, line and field.
 
-Every study's files are read here (check-ins have a room of their own). A table is UTF-8 with one
-row a line, as `csv` understands it.
+All studies read their files here; check-ins have readers of their own. A table is UTF-8 with one
+row a line, as `csv` parses it. Numbers are digits, a sign, an exponent; no words such as nan, no
+underscores; at most 1e100 in size, and 0 or at least 1e-100, so that nothing that is computed from
+them leaves the range of doubles.
 
 *Delimiter.* The first of tab, semicolon and comma that gives every line the same number of fields,
 more than one; else the one that most lines agree on, so that the others can be named. *Decimal
@@ -51,7 +53,7 @@ _CHOOSE = "choose it under “decimal sign”"
 
 
 class TableFileError(ValueError):
-    """What is wrong with a file, where, and what to do: one sentence for the user."""
+    """Error in a user's file: one sentence with the place and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class RejectedRow:
 
 @dataclass(frozen=True)
 class CsvTable:
-    """A file's rows that hold anything, all fields text without blanks around them.
+    """The non-empty rows of a file, all fields text without blanks around them.
 
     Attributes
     ----------
@@ -335,7 +337,7 @@ def _plain_numbers(table: CsvTable) -> FloatArray | None:
         # A field of several lines.
         return None
     size = np.abs(values)
-    # Zero may be what is too small for a double: such files are read field by field.
+    # A zero may be a number too small for a double: such files are read field by field.
     tiny = "e-" in text.lower()
     fits = ((size <= LARGEST) & (size >= SMALLEST)) | ((size == 0) & (not tiny))
     if not fits.all():
@@ -357,7 +359,7 @@ def read_summary(table: CsvTable, kept: int) -> str:
 
 
 def _rows(text: str, delimiter: str, name: str, comments: bool) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that hold anything, each with the line it begins on."""
+    """Yield the non-empty rows, each with the line it begins on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     before = 0
     try:
@@ -383,7 +385,7 @@ def _delimiter(text: str, comments: bool) -> str:
     best = (0.0, ",")
     for delimiter in DELIMITERS:
         counts: Counter[int] = Counter()
-        # What is wrong with it is said when the whole file is read.
+        # Reading the whole file reports the error.
         with contextlib.suppress(TableFileError):
             counts.update(len(fields) for _, fields in _rows(head, delimiter, "", comments))
         fields, agree = max(counts.items(), key=lambda item: item[1], default=(0, 0))

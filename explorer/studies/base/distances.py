@@ -1,9 +1,9 @@
-"""How far maps are apart in the unit of what they lie in: kilometres, or what a plane declares."""
+"""Keys of map distances in the unit of the region, and a note on padded regions."""
 
 from explorer.geography.region import PlaneRegion, Region
 
 FAR, LOSS = "emd", "loss"
-"""Readouts that are also told in the map's unit."""
+"""Numbers that are also given in the map's unit."""
 
 
 def in_unit(name: str, region: Region | None) -> str:
@@ -15,7 +15,7 @@ def in_unit(name: str, region: Region | None) -> str:
 
 
 def padding(region: Region) -> str:
-    """Return what is to know of a region that reaches beyond its plane's range; empty if not."""
+    """Return a note on a region that extends beyond its plane's range; empty if it does not."""
     plane = region.plane
     if plane is None:
         return ""

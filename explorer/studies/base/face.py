@@ -1,4 +1,4 @@
-"""What the screen shows first of a study's quantity: the rest of it is one click away."""
+"""Sliders and curves that a plot shows by default, short names, and the headline."""
 
 import math
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ MOST_LETTERS = 26
 
 
 def face_of(study: Study, quantity_key: str) -> Face:
-    """Return what is shown first of a quantity.
+    """Return the defaults of a quantity.
 
     A study that declares none for it shows its first parameters that matter, and first curves.
     """
@@ -54,7 +54,7 @@ def face_of(study: Study, quantity_key: str) -> Face:
 
 
 def essential_keys(study: Study, request: Request) -> tuple[str, ...]:
-    """Return the parameters that have a row at once: those of the face that matter, and x."""
+    """Return the parameters shown by default: relevant ones of the plot, and that of the x axis."""
     values, keys = dict(request.values), face_of(study, request.quantity).essential
     swept = "" if request.sweep is None else request.sweep.key
     if swept and swept not in keys and parameter(study, swept).in_panel:
@@ -63,7 +63,7 @@ def essential_keys(study: Study, request: Request) -> tuple[str, ...]:
 
 
 def primary_keys(study: Study, request: Request, there: Iterable[str]) -> tuple[str, ...]:
-    """Return the curves that are drawn at once, of those that are there, in the face's order."""
+    """Return the curves drawn by default, of those that an answer has, in order of rank."""
     there = list(there)
     declared = face_of(study, request.quantity).primary
     return tuple(k for k in declared if k in there) or tuple(there[:MOST_CURVES])
@@ -81,7 +81,7 @@ def number_of(result: Result, key: str) -> float | None:
 
 
 def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | None:
-    """Return the answer in front; None while nothing is known, or where nothing is claimed."""
+    """Return the headline; None while nothing is known, or where nothing is claimed."""
     face = study.faces.get(result.request.quantity)
     if face is not None and face.answer is not None:
         return face.answer(result, found)
@@ -94,7 +94,7 @@ def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | N
 
 
 def _first_number(study: Study, result: Result) -> Answer | None:
-    """Return what the first curve in front, baselines apart, says at the sliders' values."""
+    """Return a headline of the first curve drawn by default that is no baseline."""
     keys = primary_keys(study, result.request, [s.key for s in result.series])
     there = [s for key in keys for s in result.series if s.key == key]
     for series in there:
@@ -103,7 +103,7 @@ def _first_number(study: Study, result: Result) -> Answer | None:
             shown = quantity(study, result.request.quantity)
             number = f"{series.role.glyph} {format_number(value, series.role)}"
             name = short_name(study, series.key, series.label)
-            # Without a symbol the name would leave no room; it stands in the sentence.
+            # Without a symbol: the name is too long here and stands in the sentence.
             return Answer(f"{shown.symbol} {number} {shown.unit}".strip(), _by(shown, name))
     return None
 

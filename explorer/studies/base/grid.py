@@ -1,6 +1,6 @@
-"""A study's question asked over a grid of up to three further parameters.
+"""Requests of a study over a grid of up to three further parameters, and their answers.
 
-A grid is kept as it is typed, ``eps0=0.5:4:8`` or ``n=1e4,1e5``, in the window, on the command line
+A grid is stored as typed, ``eps0=0.5:4:8`` or ``n=1e4,1e5``, in the window, on the command line
 and in recipes alike; `axes_of` reads it against what the study declares.
 """
 
@@ -37,7 +37,7 @@ _SWEPT_KINDS = (Kind.REAL, Kind.INTEGER, Kind.CHOICE, Kind.FLAG)
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What a question is asked over.
+    """Parameters of a grid and the number of trials.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def _range(p: Parameter, spec: str) -> list[Value]:
         ) from None
     if not 1 <= points <= MAX_CELLS:
         raise ValueError(f"{p.key}: {points} values; a range has 1 to {MAX_CELLS}")
-    # The digits that one would type: 0.30000000000000004 is meant as 0.3.
+    # Rounded to the digits that a user would type: 0.3, not 0.30000000000000004.
     return [
         p.parse(min(max(float(f"{x:.12g}"), p.low), p.high))
         for x in p.grid(low, high, points, scale)

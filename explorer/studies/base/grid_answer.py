@@ -23,12 +23,12 @@ from explorer.studies.base.study import (
 )
 
 SIMULATION = "simulation"
-"""Group of the parameters of what is simulated."""
+"""Group of simulation parameters."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a study says at one place of a grid.
+    """Answer of a study in one cell of a grid.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class GridAnswer:
-    """What is known of a question over a grid.
+    """Answers over a grid, as far as they are computed.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class GridAnswer:
 
     @property
     def stamp(self) -> str:
-        """What must stand wherever any of it is shown."""
+        """The notice that every output of it must carry."""
         return "; ".join(dict.fromkeys(c.stamp for c in self.cells if c is not None and c.stamp))
 
     def values_at(self, place: int) -> tuple[Value, ...]:
@@ -126,7 +126,7 @@ class GridAnswer:
 
 
 def simulated(series: Series) -> bool:
-    """Return whether a curve is drawn at random, so that another seed gives another one."""
+    """Return whether a curve depends on the seed."""
     return series.role is Role.ESTIMATE and not series.formula
 
 

@@ -1,4 +1,8 @@
-"""What a study says of itself in words, and the questions it comes with."""
+"""Help pages and presets of studies, and the verdicts of presets.
+
+``resources/verdicts.json`` holds the numbers from which verdicts are written;
+``python -m tests.studies.verdict_numbers`` computes them.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,7 +21,7 @@ class Formula:
     Attributes
     ----------
     caption : str
-        What it is, in words.
+        Description in words.
     latex : str
         Mathtext (what matplotlib renders), without dollar signs.
     """
@@ -33,9 +37,9 @@ class Page:
     Attributes
     ----------
     what : tuple of str
-        Paragraphs for someone who has read none of the papers: what is asked, what moves.
+        Paragraphs for someone who has read none of the papers.
     assumptions : tuple of str
-        What must be true for the numbers to mean what they say, one sentence each.
+        Assumptions of the numbers, one sentence each.
     formulas : tuple of Formula
     sources : tuple of Reference
     errata : tuple of str
@@ -51,7 +55,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A figure, table or example of a paper as a question one click away.
+    """A figure, table or example of a paper as a request.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Numbers as they are read: the one place where a number becomes text."""
+"""Formatting of numbers for people, with directed rounding by role."""
 
 import math
 import re
@@ -95,7 +95,7 @@ def in_signs(text: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return text that no line break tears between a comparison and its sides: ``k ≤ n``."""
+    """Return text without line breaks around comparison signs: ``k ≤ n``."""
     return _COMPARED.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
 
 

@@ -1,4 +1,4 @@
-"""What a study declares: its parameters, what it answers, what may be swept."""
+"""Declarations of a study: parameters, quantities and sweeps."""
 
 import math
 import re
@@ -14,7 +14,7 @@ Value = float | int | str | bool
 
 
 class Kind(StrEnum):
-    """What a parameter's value is."""
+    """Kind of a parameter's value."""
 
     REAL = "real"
     INTEGER = "integer"
@@ -51,7 +51,7 @@ PLANE = "plane"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing a user can set, declared once for window, command line, recipe and tests.
+    """A parameter, declared once for window, command line, recipe and tests.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Parameter:
         return not self.axis_only and self.kind is not Kind.SEVERAL
 
     def parse(self, raw: object) -> Value:
-        """Turn a typed or stored value into one of this parameter's, or say why not.
+        """Convert a typed or stored value to a value of this parameter.
 
         Raises
         ------
@@ -215,7 +215,7 @@ class Parameter:
         return self.scale is Scale.LOG and self.low > 0
 
     def place_of(self, number: float) -> float:
-        """Return where a number stands on the slider: 0 at the low end, 1 at the high one."""
+        """Return the position of a number on the slider: 0 at the low end, 1 at the high one."""
         if self.high == self.low:
             return 0.0
         if self.on_log:
@@ -223,7 +223,7 @@ class Parameter:
         return (number - self.low) / (self.high - self.low)
 
     def at_place(self, place: float, steps: int = 4000) -> float | int:
-        """Return the value at a place of the slider, free of digits nobody chose.
+        """Return the value at a position of the slider, rounded to the slider's resolution.
 
         `steps` are those of a linear slider: fewer need fewer decimals.
         """
@@ -297,12 +297,12 @@ def table_rows(text: str, name: str) -> tuple[tuple[float, ...], ...]:
 
 
 def table_text(rows: Iterable[Iterable[float]]) -> str:
-    """Return a table as it is kept: every number in full."""
+    """Return a table as it is stored: every number in full."""
     return "; ".join(" ".join(map(repr, row)) for row in rows)
 
 
 def _short(raw: object) -> str:
-    """Return how a value is written, cut short."""
+    """Return a value for an error message, shortened."""
     if isinstance(raw, int) and abs(raw) >= 10**20:  # thousands of digits are not even written
         return "a number of more than 20 digits"
     text = repr(raw)
@@ -332,7 +332,7 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
 
 
 class Statistic(StrEnum):
-    """What a number about an error is over the draws of the noise."""
+    """Statistic of an error over the draws of the noise."""
 
     WORST_CASE = "worst case"
     MEAN = "average"
@@ -344,7 +344,7 @@ class Statistic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something a study can put on the y axis, and what may stand on the x axis below it.
+    """A quantity for the y axis, and the parameters that may be on the x axis.
 
     `statistic` is what an error is over the draws of the noise; None where it is no error.
     """

@@ -1,4 +1,4 @@
-"""Privacy parameters in plain words: what an observer can make of an answer, at most."""
+"""Sentences about privacy parameters, errors and observers."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _HUNDREDTH = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer in front, in plain words.
+    """Headline of an answer: a number and its meaning.
 
     Attributes
     ----------
@@ -55,14 +55,14 @@ def best_chance(epsilon: float, delta: float = 0.0) -> float:
 
 def times_in_100(chance: float) -> str:
     """Return a probability in 100, rounded up to the next hundredth: ``50.88``."""
-    # What doubles add in the last digit is not to move the last one shown.
+    # Errors in the last digit of a double must not change the last digit shown.
     exact = Context(prec=13).plus(Decimal(chance)) * 100
     up = min(exact.quantize(_HUNDREDTH, rounding=ROUND_CEILING), Decimal(100))
     return f"{up.normalize():f}"
 
 
 def percent_sure(chance: float) -> str:
-    """Return `times_in_100`, with as many more digits as tell it from certainty: ``99.9994``."""
+    """Return `times_in_100` with enough digits to differ from certainty: ``99.9994``."""
     exact = Context(prec=13).plus(Decimal(chance)) * 100
     for digits in range(2, 11):
         up = exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
@@ -89,7 +89,7 @@ def chance_of(promise: Guarantee) -> float | None:
 
 
 def odds_basis(promise: Guarantee) -> str:
-    """Return whose odds `chance_of` gives where they are not the first pair's; else empty.
+    """Return the basis of `chance_of` where it is not the first pair; else an empty string.
 
     The first of `Guarantee.pairs` is the claimed one. Begins with ``from``.
     """
@@ -150,7 +150,7 @@ def first_sentence(text: str) -> str:
 
 
 def in_brief(text: str, words: int = 8) -> str:
-    """Return the beginning of a statement where there is little room; all of it if it is short."""
+    """Return the beginning of a statement; all of it if it is short."""
     if len(text.split()) <= words:
         return text
     head = re.split(r"[;:,.] | \(", text, maxsplit=1)[0]
@@ -204,7 +204,7 @@ def odds_lines(
     by: str = "",
     awaited: bool = False,
 ) -> tuple[str, str]:
-    """Return the best that is known of an observer, and what it rests on.
+    """Return the best bound on an observer's chance, and its basis.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def odds_lines(
 
 
 def which_won(two: float, three: float) -> str:
-    """Say which of two lower bounds is the larger, given that of 2RR and that of 3RR."""
+    """Return a note on which of the lower bounds of 2RR and 3RR is larger."""
     if math.isclose(two, three, rel_tol=1e-6):
         return "here 2RR and 3RR leak alike"
     won, other, less = ("3RR", "2RR", two) if three > two else ("2RR", "3RR", three)
@@ -263,7 +263,7 @@ WORST_KNOWN = (
 
 
 def gap_words(eps0: float) -> str:
-    """Say how good the lower bound (2RR, 3RR) is."""
+    """Return a note on the gap of the lower bound (2RR, 3RR)."""
     pair, when = ("3RR", "above") if eps0 > math.log(2) else ("2RR", "up to")
     ratio = first_order_gap(eps0)
     above = "hardly above that" if ratio < 1.005 else f"about {nearest(ratio)} times that"
@@ -276,7 +276,7 @@ def gap_words(eps0: float) -> str:
 
 
 def with_role(label: str, role: Role, joint: str) -> str:
-    """Return a curve's name with what it is, unless the name says so itself.
+    """Return a curve's name with its role, unless the name contains it.
 
     ``exact`` within a name is about something else: exact noise, an exact constraint.
     """

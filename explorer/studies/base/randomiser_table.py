@@ -1,4 +1,4 @@
-"""A randomiser's table as users give it: typed, or as a CSV file."""
+"""Table of a user's randomiser: typed, or from a CSV file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def table_parameters(chooser: str, prefix: str, default: str, more: More) -> tup
 
 
 def table_key(request: Request, kind: str, prefix: str) -> tuple[object, ...]:
-    """Return all that a table depends on."""
+    """Return the cache key of a request's table."""
     keys = (prefix,) if kind == TYPED else (f"{prefix}_file", f"{prefix}_decimal")
     return (kind, *(request[key] for key in keys))
 

@@ -1,4 +1,4 @@
-"""A question, complete and hashable."""
+"""Requests to studies: complete, hashable questions, and the origins of private choices."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from explorer.studies.base.parameters import PLANE, Fidelity, Sweep, Value
 
 
 class Origin(StrEnum):
-    """Where a choice came from that must not depend on the data; the later, the worse."""
+    """Origin of a choice that must not depend on the data; later members are worse."""
 
     PUBLIC = "public"
     """A constant of the program, a sample or a paper."""
     TYPED = "typed"
-    """Somebody's choice: they must vouch for not having looked at the check-ins for it."""
+    """Typed by the user, who must vouch that it does not depend on the check-ins."""
     STAND_IN = "stand-in"
     """Found on other people's check-ins; whoever took it must vouch that they have nothing to do
     with these."""
     THEORY = "theory"
     """By proved bounds, for a number of users that was assumed: to be vouched for as that is."""
     UNKNOWN = "unknown"
-    """Nobody wrote down where it came from."""
+    """No origin is recorded."""
     DRAWN = "drawn"
     """Drawn on the map, or dragged while the map follows, over the check-ins."""
     BUSIEST = "busiest"
@@ -39,14 +39,14 @@ class Origin(StrEnum):
 
     @property
     def independent(self) -> bool | None:
-        """Whether the choice did not depend on the data; None where only its maker can know."""
+        """Whether the choice is independent of the data; None where only the user can know."""
         if self is Origin.PUBLIC:
             return True
         return None if self in (*_CHOSEN, Origin.UNKNOWN) else False
 
     @property
     def may_be_told(self) -> bool:
-        """Whether the choice may stand in what holds nothing private."""
+        """Whether the choice may appear in public output."""
         return self is Origin.PUBLIC or self in _CHOSEN
 
 
@@ -62,7 +62,7 @@ def all_sides(origin: Origin) -> Origins:
 
 
 def worst(origins: Iterable[Origin]) -> Origin:
-    """Return the origin that says most of the data."""
+    """Return the origin that reveals most about the data."""
     return max(origins, key=list(Origin).index)
 
 
@@ -163,7 +163,7 @@ class Selection:
 
     @property
     def rows(self) -> Selection:
-        """The same rows, wherever the choice came from: what may be kept for them."""
+        """The selection without origins: the cache key of its rows."""
         plain = Origin.UNKNOWN
         return replace(
             self,
@@ -213,7 +213,7 @@ class Request:
 
     @property
     def unit_values(self) -> dict[str, Value]:
-        """What `with_unit` reads: all values, and the unit of a plane that is not the Earth."""
+        """Values for `with_unit`: all, and the unit of a plane that is not the Earth."""
         region = None if self.selection is None else self.selection.region
         of_plane = {} if region is None or region.plane is None else {PLANE: region.unit}
         return dict(self.values) | of_plane

@@ -1,4 +1,4 @@
-"""An answer: curves, maps and numbers, each with its role, its conditions and its source."""
+"""Results of studies: curves, maps and numbers with roles, conditions and sources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True)
 class Handle:
-    """What dragging a dot sets.
+    """Parameters that dragging a dot sets.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Series:
 
     @property
     def own(self) -> bool:
-        """Whether it is a user's own, from a file: a baseline, which no study knows of."""
+        """Whether it is imported from a user's file: a baseline that belongs to no study."""
         return self.key.startswith(OWN)
 
     @property
@@ -152,7 +152,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What follows from what in a diagram: keys of two nodes, the law, whether it holds."""
+    """An implication in a diagram: keys of two nodes, the law, whether it holds."""
 
     start: str
     end: str
@@ -170,7 +170,7 @@ class Diagram:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Numbers and words in rows: what a plot can't say.
+    """Numbers and words in rows.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class Table:
 
 @dataclass(frozen=True)
 class SpacePicture:
-    """What a metric space looks like.
+    """Layout of a metric space in the plane.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class SpacePicture:
 
 @dataclass(frozen=True)
 class Overlay:
-    """What is drawn of a map in place of its cells' colours, in shares of its sides.
+    """Points, squares and lines drawn in place of a map's cells, in shares of its sides.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something that must hold for a statement, whether it does, and by how much.
+    """A condition of a statement, whether it holds, and its margin.
 
     `holds` is None where it can't be known from the parameters (it is then an assumption).
     `of_guarantee` is False for what only a single curve needs, or how sharp it is: the text says
@@ -308,7 +308,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What is promised to whom.
+    """A privacy guarantee: unit, neighbouring relations, trust, and a plain sentence.
 
     Attributes
     ----------
@@ -358,7 +358,7 @@ class Guarantee:
 
 @dataclass(frozen=True, slots=True)
 class Readout:
-    """One number beside the picture.
+    """One number of an answer, at the sliders' values.
 
     `role` is None for counts and plain readouts; `low`/`high` give an interval known to hold the
     number while `value` itself is still None.
@@ -377,7 +377,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class Result:
-    """An answer to a request.
+    """An answer of a study to a request.
 
     `complete` tells the last and best answer; `stamp` is what must be written on every picture,
     table and file made of it (empty if nothing must). `progress` is the share of the work that is

@@ -1,4 +1,4 @@
-"""What the simulations of all studies share: trials in pieces, and dots with error bars."""
+"""Helpers of simulations: trials in pieces, and dots with error bars."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def trial_pieces(
     at_once: int,
     seed: tuple[int, ...],
 ) -> Iterator[FloatArray]:
-    """Yield what trials of an experiment give, so many at once, each piece from a worker process.
+    """Yield the results of an experiment's trials in pieces, each computed in a worker process.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def trial_pieces(
 
 
 def run_piece(task: tuple[Callable[[Any, int, tuple[int, ...]], FloatArray], Any, int, Any]) -> Any:
-    """Return what a piece of `trial_pieces` gives (in a worker)."""
+    """Compute one piece of `trial_pieces`; runs in a worker process."""
     function, experiment, trials, seed = task
     return function(experiment, trials, seed)
 

@@ -1,4 +1,4 @@
-"""The words every study is written in: parameters, requests, results.
+"""Interface of studies: parameters, requests, results and the base class `Study`.
 
 A study declares its parameters once; sliders, command-line options, recipes, session files and
 tests are made from that declaration. A study answers a frozen `Request` by yielding `Result`s,
@@ -108,11 +108,11 @@ class NoWorker(RuntimeError):  # noqa: N818  (told to users as what there is not
 
 
 Tasks = Callable[[int], Sequence[Any]]
-"""From how many tasks run at the same time to the tasks."""
+"""Function from the number of tasks that run at the same time to the tasks."""
 
 
 class Context(Protocol):
-    """What a running study may ask of whoever runs it."""
+    """Services of the runtime for a running study: cancellation, workers, files, caching."""
 
     def check(self) -> None:
         """Raise `Cancelled` if the answer is no longer wanted."""
@@ -149,7 +149,7 @@ class Context(Protocol):
     def map_on_cluster(
         self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
     ) -> Iterator[tuple[int, Any]] | None:
-        """Return what `map_in_workers` does, from a cluster alone; None if none can have it.
+        """Do as `map_in_workers`, on a cluster alone; None if no cluster can run it.
 
         For what is quick here but for a great many rows: parts of check-ins, by where they are.
 
@@ -173,7 +173,7 @@ class Context(Protocol):
         """
 
     def file(self, value: str) -> Path:
-        """Return where the file (or folder) of a `Kind.FILE` parameter's value is.
+        """Return the path of the file (or folder) that is the value of a `Kind.FILE` parameter.
 
         Raises
         ------
@@ -182,20 +182,20 @@ class Context(Protocol):
         """
 
     def memo(self, key: object, make: Callable[[], Any]) -> Any:
-        """Return a value computed earlier under this hashable key, or make and keep it."""
+        """Return the value cached under a hashable key; compute and cache it if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a claimed number says.
+    """Meaning of a claimed number.
 
     Attributes
     ----------
     number : str
         ``ε ≤ 0.2078``, rounded to its safe side.
     lines : tuple of str
-        What an observer can make of it: the best that is known, then what it rests on. Empty
-        where the claim is not about privacy.
+        The best that an observer can do, then the basis of that statement. Empty where the claim is
+        not about privacy.
     promise : str
         The guarantee if a record is replaced; empty where the claim is not about privacy.
     pairs : tuple of (float, float)
@@ -210,14 +210,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What may be claimed of one quantity of a study.
+    """The bounds that may be claimed of one quantity of a study.
 
     Attributes
     ----------
     among : tuple of str
         Keys of the series that may be claimed; of equal ones the first is.
     sentence : callable
-        From an answer, the claimed series and its value at the slider to what that says.
+        From an answer, the claimed series and its value at the slider to a `Said`.
     kind : str
         ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
     better : str
@@ -247,9 +247,9 @@ class Advice:
         The parameter.
     value : Value
     reason : str
-        Why; said where another value is chosen.
+        Shown where another value is set.
     caution : str
-        What to expect whatever is chosen; empty if there is nothing to say.
+        A warning shown with every value; empty without one.
     """
 
     key: str
@@ -260,7 +260,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What is shown first of one quantity.
+    """Sliders, curves and headline shown by default for one quantity.
 
     Attributes
     ----------
@@ -293,9 +293,9 @@ class Study(ABC):
     page: ClassVar[Page | None] = None
     presets: ClassVar[tuple[Preset, ...]] = ()
     claims: ClassVar[Mapping[str, Claim]] = MappingProxyType({})
-    """What may be claimed, by quantity."""
+    """Bounds that may be claimed, by quantity."""
     faces: ClassVar[Mapping[str, Face]] = MappingProxyType({})
-    """What is shown first, by quantity (`explorer.studies.base.face`)."""
+    """Sliders and curves shown by default, by quantity (`explorer.studies.base.face`)."""
     simulated: ClassVar[str] = ""
     """Release id of what users would have to draw themselves, or is drawn inexactly; else empty."""
     short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -317,17 +317,17 @@ class Study(ABC):
         return study_info(self.id).workspace
 
     def advice(self, request: Request) -> Advice | None:
-        """Return what is recommended in place of what is asked, by public numbers alone."""
+        """Return a recommended value, chosen by public numbers alone; None without one."""
         return None
 
     def simulation_id(self, values: Mapping[str, Value]) -> str:
-        """Return the release id of what is only simulated with these values; else nothing."""
+        """Return the release id of what is only simulated with these values; else an empty text."""
         return self.simulated
 
     def used_values(self, values: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Return values as they are used, where one limits another: what is written beside results.
+        """Return values as they are used, where one limits another; they are shown beside results.
 
-        May lack some parameters, and so may what is returned.
+        Values of some parameters may be missing, before and after.
         """
         return values
 
@@ -405,7 +405,7 @@ def preset(study: Study, key: str) -> Preset:
 
 
 def preset_request(study: Study, chosen: Preset) -> Request:
-    """Return the question a preset asks: its values, all others at their defaults."""
+    """Return the request of a preset: its values, all others at their defaults."""
     request = default_request(study, **dict(chosen.values))
     if chosen.quantity:
         sweeps = quantity(study, chosen.quantity).sweeps

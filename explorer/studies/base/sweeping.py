@@ -1,4 +1,4 @@
-"""From a request to arrays of parameter points, and from bounds at these points to curves."""
+"""Points of a sweep, and curves and scalars from bounds at these points."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def evenly_spread(count: int, most: int) -> IntArray:
 
 @dataclass(frozen=True)
 class SweptPoints:
-    """The points of a sweep and, last, the sliders' own point.
+    """Points of a sweep, followed by the sliders' own point.
 
-    The sliders' point rides along so that the numbers beside a plot are those of the plot.
+    The sliders' point is included so that the numbers beside a plot are those of the plot.
 
     Attributes
     ----------
     sweep : Sweep
     x : ndarray of float, shape (N,)
-        What is on the x axis.
+        Values on the x axis.
     columns : dict of ndarray of float, shape (N + 1,)
         Every numeric parameter's value at each point; the last entry is the sliders' value.
     """
@@ -66,7 +66,7 @@ class SweptPoints:
     def with_sliders(self) -> SweptPoints:
         """Return the points with the sliders' own on the curve, too, if it lies between them.
 
-        Where points are few what is read off between them is not what stands beside the plot.
+        Between few points the interpolated value would differ from the number beside the plot.
         """
         own = float(self[self.sweep.key][-1])
         low, high = self.x[0], self.x[-1]
@@ -109,10 +109,10 @@ def swept_points(study: Study, request: Request) -> SweptPoints:
 def carried(
     bound: Bound, points: SweptPoints, weaker: Mapping[str, int], *, largest: bool = False
 ) -> Bound:
-    """Return a bound that is nowhere worse than at a point whose promise is stricter.
+    """Return a bound that is nowhere worse than at a point with a stricter promise.
 
-    What holds for a stricter promise holds for a weaker one: there the better of the two numbers
-    is the bound, and the stricter one's is where the weaker one's own argument does not hold.
+    A bound under a stricter promise holds under a weaker one too: the better of the two numbers is
+    used, and that of the stricter promise where the weaker one's own argument does not hold.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def carried(
     order = np.argsort(turn * points[points.sweep.key], kind="stable")
     values = bound.value[order]
     best = running_best(values, np.fmax if largest else np.fmin)
-    # Where each best number comes from; an unknown one from itself.
+    # Index of the point that each best number comes from; unknown numbers keep their own.
     place = np.arange(values.size)
     own: BoolArray = (values == best) | np.isnan(best)
     source = order[np.maximum.accumulate(np.where(own, place, 0))]

@@ -19,23 +19,23 @@ from explorer.studies.base.numbers import DIGITS, at_most
 
 Numbers = Mapping[str, float]
 Judge = Callable[[Numbers], tuple[Status, str]]
-"""Takes a preset's numbers; returns the sign and the words of its verdict."""
+"""Function from a preset's numbers to the sign and the text of its verdict."""
 
 
 @cache
 def _kept() -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float | str]] = json.loads(resource_bytes("verdicts.json"))
-    # JSON has no infinity, which is a word there.
+    # JSON has no infinity: it is stored as a string.
     return {key: {k: float(v) for k, v in row.items()} for key, row in found.items()}
 
 
 def kept_numbers(study: str, key: str) -> Numbers:
-    """Return the kept numbers of a judged preset.
+    """Return the stored numbers of a preset.
 
     Raises
     ------
     KeyError
-        If none are kept of it.
+        If there are none.
     """
     return _kept()[f"{study}/{key}"]
 
@@ -43,7 +43,7 @@ def kept_numbers(study: str, key: str) -> Numbers:
 def judged(
     study: str, presets: tuple[Preset, ...], judges: Mapping[str, Judge]
 ) -> tuple[Preset, ...]:
-    """Return presets with the verdicts that their kept numbers give; the others unchanged.
+    """Return presets with the verdicts of their stored numbers; others unchanged.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def surpasses(
     write: Callable[[float, int], str] = at_most,
     digits: int = DIGITS,
 ) -> Judge:
-    """Return a judge of two bounds or errors: below the paper's, ours goes beyond it.
+    """Return a judge of two bounds or errors: ours below the paper's is an improvement.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What is promised, as tests: trade-off curves of guarantees, and audits held against them."""
+"""Trade-off curves of guarantees, audits of mechanisms, and checks of the installation."""

@@ -1,4 +1,4 @@
-"""Audits: a mechanism run many times on two neighbouring data sets, held against its promise.
+"""Audits: a mechanism run many times on two neighbouring data sets, compared with its promise.
 
 Tests are chosen on the first part of the runs and judged on the rest, by Clopper and Pearson's
 bounds: what they do on the rest proves, but for a stated risk, that *some* test does so well. A
@@ -28,9 +28,9 @@ from explorer.studies.base.study import (
 )
 
 RISK = 1e-6
-"""With what probability anything that an audit shows may be wrong."""
+"""Probability with which any result of an audit may be wrong."""
 _LOOKS = 8
-"""How often the tests are judged while the runs go on; the risk is shared among them."""
+"""Number of evaluations while an audit runs; the risk is divided among them."""
 _CHOOSING = 0.25
 """Share of the runs on which tests are chosen."""
 _ON = (("audit", ("True",)),)
@@ -69,21 +69,21 @@ CLOPPER_PEARSON = Reference(
 
 @dataclass(frozen=True)
 class Audited:
-    """A mechanism, two neighbouring data sets, and what is promised of them.
+    """A mechanism, two neighbouring data sets, and the guarantee to be audited.
 
     Attributes
     ----------
     what : str
-        What is run, on which two data sets.
+        Description of the mechanism and the two data sets.
     run : callable
         From the data set (0 or 1), a number of runs and a generator to a score of each output,
         shape (runs,): the larger, the more the output looks like the second data set.
     eps, delta : float
-        What is promised of what is run.
+        Guarantee of the mechanism.
     promise : str
         Whose promise that is.
     at_once : int
-        Runs made between two looks at whether they are still wanted.
+        Runs between two checks for cancellation.
     """
 
     what: str
@@ -95,12 +95,12 @@ class Audited:
 
 
 Audits = Callable[[Request, Guarantee, Context], Audited | str]
-"""From a question and what is promised there to what is audited, or why nothing can be."""
+"""Function from a request and its guarantee to an audit, or the reason why there is none."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What an audit has shown so far.
+    """State of a running audit.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Found:
 def audited(
     subject: Audited, runs: int, seed: int, check: Callable[[], None] = lambda: None
 ) -> Iterator[Found]:
-    """Yield what an audit has shown, several times while the runs go on.
+    """Run an audit, and yield its state several times.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def audited(
             found = np.asarray(subject.run(side, some, rng), float)
             if found.shape != (some,):
                 raise ValueError(f"run: scores have shape {found.shape}, not ({some},)")
-            # Noise in floating point tells by its last digits what no promise hides (Mironov 2012).
+            # The last digits of floating-point noise leak what no guarantee covers (Mironov 2012).
             yield np.round(found, 9)
             wanted -= some
 
@@ -164,7 +164,7 @@ def audited(
 
 
 def audited_answer(full: Result, subject: Audited | str, context: Context) -> Iterator[Result]:
-    """Yield an answer with an audit's dots, more and more of them, the last complete."""
+    """Yield the answer with the results of an audit, updated while it runs."""
     request = full.request
     if isinstance(subject, str):
         yield replace(full, notes=(*full.notes, f"No audit: {subject}"), complete=True)
@@ -175,7 +175,7 @@ def audited_answer(full: Result, subject: Audited | str, context: Context) -> It
     label = f"{subject.promise}: ({at_most(subject.eps)}, {at_most(subject.delta)})"
     own = Series("promised", label, Role.LOWER, x, claim.value, claim.reference, formula=True)
     known = full.guarantee.pairs if full.guarantee is not None else ()
-    # Where what is run is what the guarantee is about, its curve is drawn already.
+    # If the audited guarantee is that of the answer, its curve is drawn already.
     curves = full.series if (subject.eps, subject.delta) in known else (*full.series, own)
     for found in audited(subject, int(request["audit_runs"]), request.seed, context.check):
         last = found.share >= 1
@@ -193,13 +193,13 @@ def audited_answer(full: Result, subject: Audited | str, context: Context) -> It
 
 
 def refuted(subject: Audited, tested: Tested) -> bool:
-    """Return whether some test does better than what is promised allows any."""
+    """Return whether some test is better than the guarantee allows."""
     allowed = tradeoff_from_deltas(tested.type1, min(subject.eps, 700.0), subject.delta).value
     return bool((tested.type2 < allowed).any()) or tested.epsilon > subject.eps
 
 
 def verdict(subject: Audited, tested: Tested) -> Condition:
-    """Return whether what is run may keep its promise."""
+    """Return the condition that the audit does not refute the guarantee."""
     shown = max(tested.epsilon, 0.0)
     return Condition(
         f"The audit refutes nothing ({subject.what})",

@@ -1,4 +1,4 @@
-"""What this installation is checked against, here and now.
+"""Self-checks of the installation.
 
 Golden values, exact enumerations, brackets and audits, by nothing but the program itself. Tests
 run many more golden values, function by function (``python -m tests.vectors`` in a checkout).
@@ -49,14 +49,14 @@ _SETTINGS: tuple[tuple[str, dict[str, float]], ...] = (
     ("shuffle-rdp", {"eps0": 1.0, "T": 100}),
     ("cldp-sgd", {}),
 )
-"""Where upper and lower bounds on one mechanism are both known."""
+"""Settings with upper and lower bounds on one mechanism."""
 _SMALL = {"shuffle-rdp": {"T": 20, "k": 50, "n": 100}}
 """Settings at which a run takes no time; the defaults of all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked.
+    """Result of one check.
 
     Attributes
     ----------
@@ -75,13 +75,13 @@ class Check:
 
 
 def count(runs: int) -> int:
-    """Return how many checks there are; without runs there are no audits."""
+    """Return the number of checks; without runs there are no audits."""
     here = len(GOLDEN) + len(_enumerations()) + len(_SETTINGS)
     return here + (len(audited_studies()) if runs else 0)
 
 
 def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterator[Check]:
-    """Yield what every check gives, one after the other.
+    """Run the checks, and yield their results.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def golden(expected: Golden, answer: Result) -> Check:
 
 
 def bracket(answer: Result) -> Check:
-    """Return whether the bound that is claimed lies above everything known from below."""
+    """Return whether the claimed bound is above all lower bounds."""
     study = get_study(answer.request.study)
     shown = quantity(study, answer.request.quantity)
     found = claimed(answer)
@@ -158,7 +158,7 @@ def bracket(answer: Result) -> Check:
 
 
 def audit(answer: Result) -> Check:
-    """Return whether an audited answer's mechanism may keep its promise."""
+    """Return whether the audit in an answer refutes nothing."""
     study = get_study(answer.request.study)
     for condition in answer.conditions:
         if condition.text.startswith("The audit refutes nothing"):
@@ -186,7 +186,7 @@ Pair = tuple[float, float]
 
 
 def _enumerations() -> tuple[tuple[str, Callable[[], Pair]], ...]:
-    """Return names, and what gives our number and that of a complete enumeration."""
+    """Return names, and functions to our number and that of a complete enumeration."""
     return (
         ("P_zsum: δ of three users' shuffled messages, all noise bits", _count),
         ("P_hist: δ of two users' messages in two bins, all noise bits", _histogram),
@@ -285,7 +285,7 @@ def _gkrr() -> Pair:
 
 
 def _tests() -> Pair:
-    """Return by how much a curve lies on the wrong side of the exact one, at most."""
+    """Return the largest distance of a curve on the wrong side of the exact one."""
     p: FloatArray = np.array([0.6, 0.3, 0.1])
     alpha, eps = np.linspace(0.0, 1.0, 21), np.linspace(0.0, math.log(6), 61)
     deltas = np.array([np.maximum(p - math.exp(e) * p[::-1], 0.0).sum() for e in eps])

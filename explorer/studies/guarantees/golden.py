@@ -1,7 +1,7 @@
-"""Golden values: numbers of the papers, or derived anew, that this installation must give again.
+"""Golden values: numbers of the papers, or derived anew, that this installation must reproduce.
 
-Each is asked for as a user would ask, and must come out to the digits that stand here. They were
-computed apart from this program: with 50 digits, by enumeration, or by another implementation.
+Each is requested from a study and must agree to the digits given here. They were computed outside
+this program: with 50 digits, by enumeration, or by another implementation.
 """
 
 import math
@@ -14,7 +14,7 @@ from explorer.studies.base.study import Value
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """Some numbers that a question must answer.
+    """Numbers that the answer to a request must have.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rounds of shuffled messages as tests: the composed laws, and randomised response run."""
+"""Trade-off laws and audits of composed rounds of shuffled messages."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def round_laws(
     context: Context,
     key: tuple[object, ...],
 ) -> Iterator[Law]:
-    """Yield what T rounds of clones, and of randomised response, say of every ε.
+    """Yield the laws of T rounds of clones and of randomised response.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def round_laws(
         ε₀, k, n and T.
     variant : Clones
     promise : Guarantee
-        Whose first ε is about as far as one has to look.
+        Its first ε is about the largest at which δ matters.
     context : Context
     key : tuple
-        Under which the rounds are kept.
+        Cache key of the rounds.
     """
     local, sampled, clients, rounds = chain
     turns = int(rounds)
@@ -78,7 +78,7 @@ def round_laws(
 def responses_run(
     local: float, sampled: int, clients: int, rounds: int, delta: float, eps: float
 ) -> Audited:
-    """Return T rounds of shuffled randomised response, where one of n clients holds a 1, or not.
+    """Return the audit of T rounds of shuffled randomised response; one of n clients changes.
 
     The other messages of a round are drawn as their sum. The score is the log-likelihood ratio.
 

@@ -1,7 +1,7 @@
-"""The trade-off curve of a study's guarantee: what no test of one neighbour against another beats.
+"""Trade-off curves (f-DP) of the guarantees of studies.
 
-A study whose first quantity comes with a guarantee gets one more quantity by `with_tradeoff`: the
-guarantee that stands beside the first one at the sliders' values, as errors of tests (f-DP).
+The decorator `with_tradeoff` adds a quantity to a study: the guarantee of its first quantity at the
+sliders' values as a bound on the errors of every test of two neighbouring data sets.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,14 +49,14 @@ TRADEOFF = Quantity(
 )
 _CHANCE = Reference("Dong, Roth & Su 2022", "a test that does not look")
 _COARSE, _FINE = 8, 32
-"""Values of ε at which a law is asked for its δ."""
+"""Numbers of ε at which the δ of a law is computed."""
 _FAR = 40.0
 """Largest of them: e^−40 is no type I error that anybody draws."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A curve δ(ε) that is known of two neighbours, or of all that a promise covers.
+    """A known curve δ(ε) of two neighbours, or of all pairs of them.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ _Class = TypeVar("_Class", bound=type[Study])
 
 
 def no_laws(_request: Request, _promise: Guarantee, _context: Context) -> Iterable[Law]:
-    """Return no law: nothing is known but (ε, δ)."""
+    """Return no law: only (ε, δ) is known."""
     return ()
 
 
@@ -114,7 +114,7 @@ def with_tradeoff(
     audits: Audits | None = None,
     patient: bool = False,
 ) -> Callable[[_Class], _Class]:
-    """Return a decorator that gives a study its guarantee's trade-off curve as last quantity.
+    """Return a decorator that adds the trade-off curve of the guarantee as the last quantity.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _bound(
     alpha, delta = points[TYPE_1.key], np.clip(delta, 0.0, 1.0)
     if law.side is Role.LOWER:
         return tradeoff_attained(alpha, eps, delta, law.reference)
-    # What (ε, δ) says holds all the same.
+    # The bound by (ε, δ) holds as well.
     more, failing = np.array(pairs, float).T
     known = np.append(eps, np.minimum(more, 700.0)), np.append(delta, np.minimum(failing, 1.0))
     return tradeoff_from_deltas(alpha, *known, law.reference)

@@ -1,1 +1,1 @@
-"""The metric-space panel: one declaration, one space and one picture for every study with one."""
+"""Metric spaces of studies: parameters, distances, layouts and users' files."""

@@ -1,4 +1,4 @@
-"""From a request to the metric space it chose, with its picture."""
+"""The metric space of a request, and its layout in the plane."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,7 +80,7 @@ class ChosenSpace:
 
 
 def chosen_space(request: Request, context: Context) -> ChosenSpace:
-    """Return the space that a request's ``space…`` parameters choose; kept while they stay.
+    """Return the space of a request's ``space…`` parameters; cached.
 
     Raises
     ------

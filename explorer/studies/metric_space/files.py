@@ -1,4 +1,4 @@
-"""A user's own space from a CSV file: distances or points, with errors that say what to mend."""
+"""Readers of metric spaces from users' CSV files: distances or points."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,7 +183,7 @@ def _why_no_point(
 
 
 def _read(path: str, name: str, decimal: str) -> tuple[CsvTable, bool]:
-    """Return the lines of a file that hold anything, and whether they begin with names."""
+    """Return the non-empty lines of a file, and whether they begin with names."""
     table = read_csv(Path(path), name, decimal, comments=True, keep=f"at most {MAX_ITEMS} items")
     lines, dialect = table.rows, table.dialect
     if not any(dialect.number(field) is not None for fields in lines for field in fields):

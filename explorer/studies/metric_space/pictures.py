@@ -12,7 +12,7 @@ from explorer.studies.base.sweeping import evenly_spread
 
 Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]
-"""Points, their groups, and what the layout keeps."""
+"""Points, their groups, and a note on what the layout preserves."""
 
 _SHOWN = 300
 """Most points drawn of a space of items."""
@@ -88,7 +88,7 @@ def clustered_layout(space: Clustered) -> Layout:
     clusters = min(space.clusters, 40)
     each = min(space.each, max(_SHOWN // clusters, 1))
     turn = 2 * math.pi * np.arange(clusters) / clusters
-    # Neighbouring clusters' centres are 1 apart at the most; their items stay r/2 around them.
+    # Centres of neighbouring clusters are at most 1 apart, with their items within r/2.
     far = 0.5 / math.sin(math.pi / clusters) if clusters > 1 else 0.0
     inner = 2 * math.pi * np.arange(each) / each
     radius = 0.0 if each == 1 else 0.5 * min(space.r, 0.8)
@@ -149,7 +149,7 @@ def matrix_layout(space: MatrixSpace) -> Layout:
 
 
 def points_layout(coordinates: FloatArray, great_circle: bool) -> Layout:
-    """Return the user's own points where they say they are."""
+    """Return the points of a user's file at their coordinates."""
     note = (
         "Longitude to the right, latitude upwards, in degrees; distances are great circles'."
         if great_circle
