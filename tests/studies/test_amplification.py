@@ -141,7 +141,7 @@ def test_the_region_is_that_of_the_condition(study):
     assert final.readout("condition_9").value == pytest.approx(1.997, abs=1e-3)
     edge = curves(final)["condition_8"]
     assert edge.mark is Mark.AREA
-    assert "no ε₀ at all" in edge.undefined_reason
+    assert "ε₀" in edge.undefined_reason
     for x, y in zip(edge.x[edge.present], edge.y[edge.present], strict=True):
         assert clones_condition(y * (1 - 1e-9), x, 1e-8)
         assert not clones_condition(y * (1 + 1e-9) + 1e-12, x, 1e-8)
@@ -181,11 +181,11 @@ def test_the_shuffle_is_asked_to_amplify_only_where_something_is_left(study):
     # One message alone is (0, 0.1)-DP here: neither ✓ with "0, alone 0" nor ✗.
     idle = at(study, eps0=0.01, n=10**9, delta=0.1)
     assert not amplifies(idle)
-    assert "nothing is left for the shuffle" in idle.guarantee.differences[0]
+    assert "ε = 0" in idle.guarantee.differences[0]
     beyond = at(study, "delta", eps0=1.0, eps=5.0)
     assert not amplifies(beyond)
     assert [c.holds for c in beyond.conditions].count(False) == 0
-    assert "nothing is left for the shuffle" in beyond.guarantee.differences[0]
+    assert "δ = 0" in beyond.guarantee.differences[0]
     # δ is compared with δ where δ is asked for.
     (asked,) = amplifies(at(study, "delta", eps0=2.0, eps=0.1))
     assert asked.holds is True
@@ -206,26 +206,26 @@ def test_conditions_of_single_curves_say_so(study):
 def test_who_sees_the_messages_is_reported_with_delta(study):
     final = at(study, eps0=0.01, n=10**9, delta=0.1)
     assert final.guarantee.replace_one.startswith("(0, 0.1)-DP")
-    assert "the one record is replaced" in at(study, n=1).guarantee.replace_one
+    assert "the one record" in at(study, n=1).guarantee.replace_one
 
 
 def test_no_shuffle_below_eps0_is_said_to_have_delta_0(study):
     """At the defaults 2RR has 1.39e-47, too little for the list of its counts; 3RR has more."""
     final = at(study, "delta")
     assert final.readout("lower").value == pytest.approx(3.816e-30, rel=1e-3)
-    assert "here of 3RR; 2RR gives 0" in final.readout("lower").note
-    assert "Randomised response has δ = 3.816e-30: no" in final.guarantee.differences[-1]
+    assert "3RR; 2RR gives 0" in final.readout("lower").note
+    assert "δ = 3.816e-30" in final.guarantee.differences[-1]
     final = at(study, "delta", n=10**7)
     assert final.readout("lower").value is None
-    assert "above 0, but too small" in final.readout("lower").note
+    assert "above 0" in final.readout("lower").note
     assert "δ = 0" not in " ".join(final.guarantee.differences)
-    assert "too small to be computed" in final.guarantee.differences[-1]
+    assert "too small" in final.guarantee.differences[-1]
     sweep = Sweep("eps", 0.01, 5, 30, Scale.LOG)
     shown = curves(last(study, what="delta", sweep=sweep))["lower"]
     assert np.all(shown.y[shown.present & (shown.x < 2)] > 0)
     assert np.all(shown.y[shown.x >= 2] == 0)
     seen = at(study, "delta", eps0=2.0, n=1000, eps=0.2)
-    assert "Randomised response has δ = 6.002e-4: no" in seen.guarantee.differences[-1]
+    assert "δ = 6.002e-4" in seen.guarantee.differences[-1]
 
 
 @pytest.mark.parametrize("what", ["eps", "delta"])
@@ -241,7 +241,7 @@ def test_no_difference_is_vacuous(study, what, eps0, n):
 
 def test_a_large_crowd_is_marked_as_sampled(study):
     final = at(study, eps0=1.0, n=10**8)
-    assert "certified in the safe direction" in final.readout("exact_2021").note
+    assert "certified" in final.readout("exact_2021").note
     assert "certified" not in at(study, eps0=1.0, n=10**4).readout("exact_2021").note
 
 
@@ -272,7 +272,7 @@ def test_the_page_and_the_presets(study):
 
 
 def test_a_sweep_that_makes_no_sense_is_refused(study):
-    with pytest.raises(ValueError, match="eps can be swept over eps0, n, delta"):
+    with pytest.raises(ValueError, match="eps0, n, delta"):
         last(study, sweep=Sweep("eps", 0.1, 1, 3))
 
 
