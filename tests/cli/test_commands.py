@@ -400,7 +400,7 @@ def test_what_users_contribute_is_told_to_the_curator(
     assert run([*words, "--json", *chosen, "--output", str(table)]) == 0
     printed = json.loads(capsys.readouterr().out)
     rows = printed["contributions"]["rows"]
-    (count,) = (key for key in rows[0] if key.startswith("users"))
+    (count,) = (key for key in rows[0] if key.endswith("check-ins"))
     assert sum(row[count] for row in rows) == printed["users"]["used"]
     assert printed["metrics"]["weights_sentence"].startswith("Each visited cell once, at most 1 ch")
     values = printed["recipe"]["values"]

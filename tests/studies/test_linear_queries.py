@@ -258,8 +258,7 @@ def test_too_many_pairs_leave_a_bound_and_few_landmarks_exact(tmp_path, monkeypa
     }
     exact = curves(ask("lip", "landmarks", 1, 8, 8, context, **values))["k2"]
     assert exact.role is Role.EXACT
-    for module in ("sensitivity", "curves"):
-        monkeypatch.setattr(f"explorer.studies.linear_queries.{module}.ENTRIES_MAX", 5 * 190)
+    monkeypatch.setattr("explorer.studies.linear_queries.theory.MAX_ENTRIES", 5 * 190)
     context.kept.clear()
     result = ask("lip", "landmarks", 1, 8, 8, context, **values)
     cut = curves(result)["k2"]
