@@ -44,6 +44,7 @@ from explorer.studies.heatmap.guarantee import conditions
 from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.user_rows import EARTH_STEP
+from tests import snapshots
 from tests.studies import walking
 from tests.waiting import time_limit
 
@@ -208,7 +209,7 @@ def test_surfaces_are_distributions(mechanism: str, sigma: float) -> None:
         assert surface.values.min() >= 0
         assert surface.values.sum() == pytest.approx(1, rel=1e-4)
         assert surface.curator_only is curator_only
-        assert "not private: computed from real data without accounting" in surface.stamp
+        snapshots.check(surface.stamp)
     assert "demonstration noise" in result.surface("private").stamp
 
 
@@ -325,7 +326,7 @@ def test_a_number_of_users_costs_twice_for_one_more_or_less() -> None:
         "From at most 50 users picked by a public rule. Adding, removing or replacing one user "
         "costs at most 2ε; users not picked are not used. Whether"
     )
-    assert "a factor of at most 7.39 (e^2ε)" in said.sentence
+    snapshots.check(said.sentence)
     assert "at most 88.08 % sure" in said.sentence  # 1/(1 + e⁻²) = .8808
     # Whether fewer were there than asked for is no public knowledge.
     assert answers(request_for(users=5000, epsilon=1.0))[-1].guarantee.add_remove == said.add_remove
@@ -401,11 +402,11 @@ def test_settings_hold_while_they_are_constants() -> None:
     assumed = request_for(mechanism="least-squares", n0=7, resolution="256")
     vouched = chosen(assumed, "ε, Δ")
     assert vouched.holds is None
-    assert "own count gives no privacy" in vouched.margin
+    snapshots.check(vouched.margin)
     found = replace(assumed, selection=replace(assumed.selection, n0_from=Origin.EXTENT))
     assert chosen(found, "ε, Δ").holds is False
     sampled = chosen(request_for(users=200, resolution="256"), "ε, Δ")
-    assert "the sample of users" in sampled.text
+    snapshots.check(sampled.text)
     study = HeatmapStudy()
     paper = preset_request(study, preset(study, "figure-3-algorithm"))
     selection = replace(request_for(users=200).selection)
@@ -635,7 +636,7 @@ def test_replacing_one_has_one_level_in_guarantee_condition_and_note(mechanism: 
     (condition,) = (c for c in result.conditions if "not published" in c.text)
     assert condition.margin.endswith("at (1.455, 1e-6)")
     assert result.guarantee.add_remove.startswith("(1.455, 1e-6)-DP")
-    assert "replacing one user costs at most (1.455, 1e-6); " in result.guarantee.sentence
+    snapshots.check(result.guarantee.sentence)
     assert any(c.margin.endswith("their ε add up, as their δ do") for c in result.conditions)
     pure = answers(request_for(users=50))[-1]
     assert any(c.margin.endswith("their ε add up") for c in pure.conditions)

@@ -30,6 +30,7 @@ from explorer.studies.heatmap.mechanisms import HIDES_USERS, MECHANISMS, recomme
 from explorer.studies.heatmap.noisy_points import clamped, nearest_turn, one_of_each
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
+from tests import snapshots
 from tests.studies.test_heatmap import REGION, FakeContext, FakeData, answers, request_for
 
 SIDES = np.array([REGION.height_km, REGION.width_km])
@@ -126,12 +127,12 @@ def test_kappa_is_said_for_the_pyramid_alone() -> None:
         keys = {r.key for r in with_centres(Fidelity.COARSE, mechanism=mechanism).readouts}
         assert ("centres_kappa" in keys) is (mechanism == "pyramid")
     note = with_centres(Fidelity.COARSE, mechanism="pyramid").readout("centres_kappa").note
-    assert "the constant of λ is not known" in note
+    snapshots.check(note)
 
 
 def test_where_k_is_chosen_it_is_said_what_it_may_not_rest_on() -> None:
     k = next(p for p in PARAMETERS if p.key == "centres")
-    assert "chosen by the true cost it is not private" in k.help
+    snapshots.check(k.help)
     assert relevant(k, dict(request_for(beside="true,centres").values), "")
     assert not relevant(k, dict(request_for().values), "")
     result = with_centres(Fidelity.COARSE)
@@ -204,7 +205,7 @@ def test_every_check_in_moves_by_as_much_as_it_is_said() -> None:
     assert off <= np.sqrt(np.log(2e6) / (2 * len(away))) + 1 / len(away)
     assert result.readout("points").value == len(before)
     assert result.surface("private").values.sum() == pytest.approx(1, rel=1e-4)
-    assert result.surface("private").label == "Private heatmap: noisy points, ε = 2 at 400 m"
+    snapshots.check(result.surface("private").label)
     # The points are those of the map that they stand beside, not another draw.
     assert result.surface("points").source == "private"
     grid = np.histogram2d(*now.T, bins=64, range=(REGION.box[::2], REGION.box[1::2]))[0]
@@ -259,7 +260,7 @@ def test_on_a_plane_points_move_in_its_unit_and_do_not_come_back_on_the_other_si
     there = np.arange(1, len(away) + 1) / len(away)
     off = np.abs(planar_laplace_cdf(away, 2 / 20) - there).max()
     assert off <= np.sqrt(np.log(2e6) / (2 * len(away))) + 1 / len(away)
-    assert result.surface("private").label == "Private heatmap: noisy points, ε = 2 at 20 px"
+    snapshots.check(result.surface("private").label)
     promise = result.guarantee
     said = " ".join((promise.unit, promise.add_remove, promise.replace_one, promise.sentence))
     assert "α = 0.1 a px" in said
@@ -320,4 +321,4 @@ def test_points_alone_may_leave_as_they_are_made_of_noise() -> None:
     public = public_result(answers(request)[-1])
     assert [s.key for s in public.surfaces] == ["private", "points"]
     assert public.surface("points").source == "private:planar-laplace"
-    assert public.surface("points").label == "Points moved by noise, ε = 1 at 200 m"
+    snapshots.check(public.surface("points").label)

@@ -14,6 +14,7 @@ from explorer.studies.base.study import Fidelity, Result
 from explorer.studies.heatmap import losses
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.registry import get_study
+from tests import snapshots
 from tests.studies.test_heatmap import FakeContext, FakeData, NoWorkerContext, answers, request_for
 
 KEYS = ("loss", "loss_km", "spots_kept", "noise_level", "draws_failed", "bias")
@@ -124,7 +125,7 @@ def test_draws_are_those_of_the_seeds_that_follow(context: FakeContext) -> None:
     # Convexity: the mean map is no farther off than draws are on average.
     bias = one.readout("bias")
     assert 0 < bias.value == kept[0][1] <= np.mean(kept[0][2:])
-    assert "of the error or less is bias" in bias.note
+    snapshots.check(bias.note)
 
 
 def test_it_comes_after_the_picture_and_not_while_a_slider_moves(context: FakeContext) -> None:
