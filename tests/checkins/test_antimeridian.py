@@ -124,7 +124,7 @@ def test_a_pass_over_rows_finds_the_same(
         row_pass.compile_pass()
     found = []
     for place, data in both.items():
-        part = data.points(box_at(place)).part
+        part = data.points(box_at(place)).selection
         counted = row_pass.count_rows(part.layout.rows, part.where, 5)
         found.append((counted.cells.tolist(), counted.present, counted.rows))
     assert found[0] == found[1]

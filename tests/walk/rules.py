@@ -178,7 +178,7 @@ def of_room(window: QWidget) -> Iterator[str]:
     drawn = {s.key for s in page.current_result.series} - page.plot.hidden
     if len(drawn) > MAX_ROWS:
         yield f"{len(drawn)} curves are drawn"
-    listed = [row for row in page.legend._rows.values() if row.label.isVisible()]
+    listed = [row for row in page.legend.rows.values() if row.label.isVisible()]
     if len(listed) > MAX_ROWS:
         yield f"{len(listed)} curves are in the legend"
     yield from of_hover(page.plot)
