@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -121,3 +122,14 @@ def test_own_modules_are_imported_at_the_top() -> None:
         if i.in_function and i.module.split(".")[0] in ("", "explorer")
     ]
     assert len(set(found)) <= MAX_OWN_IMPORTS_IN_FUNCTIONS, found
+
+
+def test_attributes_that_are_looked_up_by_a_string_exist() -> None:
+    """A renamed attribute leaves ``hasattr(self, "old")`` false for ever, and nothing fails."""
+    stale = []
+    for path in sorted((ROOT / "explorer").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(r"(?:has|get)attr\(self, \"(\w+)\"", text):
+            if not re.search(rf"self\.{name}\b", text):
+                stale.append(f"{path.relative_to(ROOT)}: {name}")
+    assert stale == []

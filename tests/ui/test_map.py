@@ -126,6 +126,25 @@ def test_panes_look_at_the_same_box(map_page: MapPage, qtbot) -> None:
         assert (south, west, north, east) == pytest.approx(pane.box)
 
 
+def test_the_map_fills_its_region_after_a_change_of_size_or_font(map_page: MapPage, qtbot) -> None:
+    """Picture, lines and outline are drawn by the same view at every size."""
+
+    def drawn_as_stated() -> bool:
+        for pane in map_page.map.panes.panes.values():
+            (west, east), (south, north) = pane.view.viewRange()
+            if (south, west, north, east) != pytest.approx(pane.box, rel=1e-9):
+                return False
+            corner = pane.image.mapRectToScene(pane.image.boundingRect())
+            if abs(corner.height() / corner.width() - 1) > 0.02:  # the region is a square in km
+                return False
+        return True
+
+    assert drawn_as_stated()
+    for size in ((1100, 520), (900, 800), (1400, 640)):
+        map_page.widget.resize(*size)
+        qtbot.waitUntil(drawn_as_stated)
+
+
 def test_zooming_keeps_the_point_under_the_pointer(map_page: MapPage) -> None:
     pane = map_page.map.panes.panes["true"]
     before = pane.to_degrees(40, 70)

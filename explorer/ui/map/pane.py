@@ -265,14 +265,14 @@ class MapPane(pg.GraphicsView):
     def resizeEvent(self, event: Any) -> None:
         """Keep the view in step with the size."""
         super().resizeEvent(event)
-        if hasattr(self, "_lines"):
+        if hasattr(self, "lines"):
             self._look()
             self.resized.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow palette and font."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_lines"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "lines"):
             self._look()
 
     def _look(self) -> None:
