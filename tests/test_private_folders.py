@@ -19,8 +19,7 @@ from explorer.files import is_private, private_folder, write_whole
 from explorer.privacy.core import compiled as compiling
 from explorer.release.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.settings import FileSettings
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 ROW = "{0}\t2010-10-{1:02d}T12:00:00Z\t40.{0}5\t-73.5\t{0}\n"

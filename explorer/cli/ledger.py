@@ -101,15 +101,15 @@ def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -
 
     Exit code 0: all holds; 1: it does not, which is said in one sentence.
     """
-    from explorer.release import locations
     from explorer.release.errors import LedgerError
+    from explorer.release.ledger import settings
     from explorer.release.ledger.storage import StoredOutputs
     from explorer.release.ledger.view import check_outputs, compare_copies, read_ledger
 
     view, problem = _read(file)
     if not problem and isinstance(view.outputs, StoredOutputs):
         try:
-            check_outputs(file or locations.default_ledger(), view)
+            check_outputs(file or settings.default_ledger(), view)
         except LedgerError as error:
             problem = str(error)
     if also is not None and not problem:
@@ -201,16 +201,16 @@ def open_command(
     different_people: bool,
 ) -> None:
     """Open the account of a population: all files about the same people. Prints its id."""
-    from explorer.release import locations
+    from explorer.release.ledger import settings
     from explorer.release.ledger.ledger import Ledger
 
     limit = positive(budget, "--budget")
     at = positive(delta or "1/1000000000", "--delta") if gate == "zcdp" else None
     if delta is not None and gate == "sum":
         raise click.BadParameter("a sum gate has no δ", param_hint="--delta")
-    path = file or locations.default_ledger()
+    path = file or settings.default_ledger()
     check_folder(file, "--ledger")
-    with Ledger(path, locations.machine_settings()) as ledger:
+    with Ledger(path, settings.machine_settings()) as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
         others = [account.population for account in ledger.accounts()]
@@ -279,10 +279,10 @@ def forget_command(file: Path | None) -> None:
     They serve what a release tells the curator of ids in files opened before. Entries, and how
     often files were opened, stay.
     """
-    from explorer.release import locations
+    from explorer.release.ledger import settings
     from explorer.release.ledger.known_data import forget_ids
 
-    number = forget_ids(file or locations.default_ledger())
+    number = forget_ids(file or settings.default_ledger())
     click.echo(f"ids of {number} file{'s' * (number != 1)} forgotten")
 
 
@@ -290,13 +290,13 @@ def _change(
     file: Path | None, population: str | None, does: Callable[[Ledger, str], object]
 ) -> None:
     """Change an existing ledger and print the account's new balance."""
-    from explorer.release import locations
+    from explorer.release.ledger import settings
     from explorer.release.ledger.ledger import Ledger
 
-    path = file or locations.default_ledger()
+    path = file or settings.default_ledger()
     if not path.exists():
         raise click.ClickException(f"{path}: there is no ledger; 'ledger open' makes one")
-    with Ledger(path, locations.machine_settings()) as ledger:
+    with Ledger(path, settings.machine_settings()) as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
         account = ledger.state("").account_of(population)
@@ -318,19 +318,19 @@ def _balance(account: Account) -> str:
 
 def _read(file: Path | None) -> tuple[View, str]:
     """Return a verified ledger, and the problem with it by this machine's settings, or ""."""
-    from explorer.release import locations
-    from explorer.release.ledger.opening import behind
+    from explorer.release.ledger import settings
+    from explorer.release.ledger.ledger import behind
     from explorer.release.ledger.settings import ledger_heads
     from explorer.release.ledger.view import read_ledger
 
-    path = file or locations.default_ledger()
+    path = file or settings.default_ledger()
     if not path.exists():
         raise click.ClickException(
             f"{path}: there is no ledger; 'privacy-explorer ledger open' makes one, --ledger FILE "
             "names another"
         )
     view = read_ledger(path)
-    known = ledger_heads(locations.machine_settings()).get(view.id)
+    known = ledger_heads(settings.machine_settings()).get(view.id)
     # An earlier export is shorter, but no rollback.
     with open_regular(path) as start:
         stored = start.read(6) == b"SQLite"

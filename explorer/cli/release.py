@@ -83,7 +83,7 @@ def release_command(
     of noise in floating point, a plan stamped "simulation" is written, and nothing else. Exit code
     0: released; 1: refused or failed; 2: wrongly asked.
     """
-    from explorer.release import locations
+    from explorer.release.ledger import settings
     from explorer.release.outputs import writer_for
     from explorer.release.pipeline import LedgerLocation
     from explorer.release.plan import read_plan
@@ -108,9 +108,7 @@ def release_command(
         return _write_simulation(error, out or Path(plan_file.name))
     if rehearse is not None:
         return _rehearse(plan, rehearse, out)
-    location = LedgerLocation(
-        ledger_file or locations.default_ledger(), locations.default_settings()
-    )
+    location = LedgerLocation(ledger_file or settings.default_ledger(), settings.default_settings())
     if not location.ledger.exists():
         raise click.ClickException(
             f"{location.ledger}: there is no ledger; open a population first, or give --ledger"

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from explorer.files import file_sha256
 from explorer.release.content_hash import file_digests
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.settings import FileSettings
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData

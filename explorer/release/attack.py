@@ -28,7 +28,7 @@ from explorer.privacy.releases.means import PLACES
 from explorer.privacy.releases.selection import permute_and_flip_law
 from explorer.release.dry_run import neighbour, synthetic_records, with_identical_rows
 from explorer.release.mechanisms import MECHANISMS, mechanism_of
-from explorer.release.mechanisms.base import RandomBytes
+from explorer.release.mechanisms.base import RandomBytes, UserRecords
 from explorer.release.mechanisms.contributions import (
     bin_counts,
     heatmap_counts,
@@ -37,7 +37,6 @@ from explorer.release.mechanisms.contributions import (
     region_counts,
     user_count,
 )
-from explorer.release.user_records import UserRecords
 
 LogLikelihood = Callable[[Mapping[str, Any]], float]
 """Map from ``Output.stored`` to ln P, up to terms that do not depend on the records."""

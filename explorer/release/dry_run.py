@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.mechanisms.area import Area
-from explorer.release.mechanisms.base import Output, Reads
+from explorer.release.mechanisms.base import Output, Reads, UserRecords
+from explorer.release.mechanisms.fields import Area
 from explorer.release.mechanisms.histogram import HistogramParameters
 from explorer.release.mechanisms.mean import MeanParameters
 from explorer.release.plan import Plan
-from explorer.release.user_records import UserRecords
 from explorer.user_rows import GridBox
 
 STAMP = "rehearsal on synthetic people: nothing was read, spent or released"

@@ -19,9 +19,8 @@ from typing import Any
 from explorer import __version__
 from explorer.release.certificate.build import Statements, build
 from explorer.release.errors import DiskFullError, LedgerError, RefusedError, ReleaseError
-from explorer.release.ledger.known_data import OPENED
+from explorer.release.ledger.known_data import OPENED, views_elsewhere
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.other_ledgers import views_elsewhere
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.base import UNIT

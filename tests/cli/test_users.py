@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 from explorer.cli import cli
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.settings import FileSettings
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
 from explorer.studies.users_data import guarantee
 
 ITEMS = ["user,item", "a,0", "a,1", "b,3", "b,3", "c,0", "c,2"]

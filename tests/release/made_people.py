@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.base import UserRecords
 
 BOX = ["10.0", "20.0", "10.8", "20.8"]
 SPAN = 8_000_000

@@ -37,9 +37,8 @@ from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 from explorer.release.dry_run import synthetic_records
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.mechanisms.base import RandomBytes
+from explorer.release.mechanisms.base import RandomBytes, UserRecords
 from explorer.release.outputs import SIGMA, heatmap
-from explorer.release.user_records import UserRecords
 
 BOX = ["40.6", "-74.1", "40.8", "-73.8"]
 SIDES = (40.6, -74.1, 40.8, -73.8)

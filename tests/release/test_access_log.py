@@ -19,8 +19,13 @@ from explorer.release.content_hash import ContentHash
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
 from explorer.release.ledger.known_data import FIXED, OPENED
-from explorer.release.ledger.settings import FileSettings, KnownLedgers, ledger_heads
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import (
+    FileSettings,
+    KnownLedgers,
+    default_ledger,
+    default_settings,
+    ledger_heads,
+)
 from explorer.release.pipeline import CHOSEN, LedgerLocation, draw, plan_release
 from tests.release.plans import opened, place_in, plan_of, write_rows
 

@@ -13,8 +13,7 @@ import pytest
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.area import WHERE, Area
-from explorer.release.mechanisms.fields import Fields
+from explorer.release.mechanisms.fields import WHERE, Area, Fields
 from explorer.release.outputs import OutputDocument, as_csv, as_geojson
 from explorer.release.plan import Plan, plan_from_json
 from explorer.release.rows.reading import read_file

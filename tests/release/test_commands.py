@@ -16,11 +16,10 @@ import yaml
 from explorer.cli import run
 from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import GENESIS, chain_hashes
-from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.locks import UNSUPPORTED
-from explorer.release.ledger.opening import OLDER
+from explorer.release.ledger.ledger import OLDER, Ledger
+from explorer.release.ledger.settings import machine_settings
 from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
-from explorer.release.locations import machine_settings
+from explorer.release.ledger.storage import UNSUPPORTED
 from tests.release.ledgers import CLOCK, FILE, released
 from tests.release.test_certificate import Made
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import locations
 from explorer.release.certificate.sentences import CURRENT
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError
-from explorer.release.file_check import check
+from explorer.release.file_check import RowCheck, RowCounter, check
+from explorer.release.ledger import settings
 from explorer.release.ledger.known_data import FIXED
 from explorer.release.mechanisms.base import Reads
 from explorer.release.messages import check_lines
@@ -31,7 +31,6 @@ from explorer.release.plan import Plan, plan_from_json, read_plan
 from explorer.release.rows import reading
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
-from explorer.release.rows.row_check import RowCheck, RowCounter
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
 
 PEOPLE = 30
@@ -186,7 +185,7 @@ def test_only_what_is_read_counts(tmp_path: Path) -> None:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path)
-    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(settings, "default_settings", lambda: place.settings)
     return place
 
 

@@ -2,7 +2,7 @@
 
 What the code adds to its whole numbers is not drawn here but chosen: the sampler that it calls is
 replaced by one that returns things which, added to a count s, make a chosen noisy number Y and
-note s. As the sampler's law is exact (tests of `noise.exact`), the log-ratio of a transcript is
+note s. As the sampler's law is exact (tests of `base.exact`), the log-ratio of a transcript is
 Σ (|Y − s'| − |Y − s|)/scale, with the scale that the code asked for. A term is constant outside
 [s, s'], so that few Y reach every value it has; where a Y decides on what is read next, all
 combinations of several are enumerated, elsewhere the worst is taken.
@@ -22,8 +22,8 @@ import pytest
 
 from explorer.privacy.releases import selection
 from explorer.privacy.releases.selection import permute_and_flip_law
-from explorer.release.mechanisms import MECHANISMS, adaptive, contributions, noise, select
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms import MECHANISMS, adaptive, base, contributions, select
+from explorer.release.mechanisms.base import UserRecords
 from tests.release.made_people import BOX, people_of, some_users
 
 Decides = Callable[[int], bool]
@@ -75,7 +75,7 @@ def run(
 ) -> tuple[Any, Scripted]:
     sampler = Scripted(script, decides)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise, "discrete_laplace", sampler)
+        patch.setattr(base, "discrete_laplace", sampler)
         patch.setattr(adaptive, "discrete_laplace", sampler)
         output = MECHANISMS[name].draw(records, p, epsilon, no_bytes)
     return output.stored, sampler
@@ -242,7 +242,7 @@ def test_one_user_for_another_costs_twice(name):
 def mutant(patch: pytest.MonkeyPatch, kind: str) -> None:
     """Break the code on the way from rows to noise."""
     if kind == "noise of scale 1/ε":
-        real = noise.noisy
+        real = base.noisy
         for module in ("counts", "histogram", "levels", "mean"):
             patch.setattr(
                 f"explorer.release.mechanisms.{module}.noisy",

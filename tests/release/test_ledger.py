@@ -23,10 +23,9 @@ from explorer.release.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.exact_json import canonical
 from explorer.release.ledger import settings
 from explorer.release.ledger.chain import exported
-from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.locks import DrawLock
-from explorer.release.ledger.opening import LOST, NOTICES, OLDER
+from explorer.release.ledger.ledger import LOST, NOTICES, OLDER, Ledger
 from explorer.release.ledger.state import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account, replay
+from explorer.release.ledger.storage import DrawLock
 from explorer.release.ledger.view import compare_copies, read_ledger
 from tests.release.ledgers import FILE, Clock, opened, planned, population, released, reserved
 

@@ -18,9 +18,8 @@ from explorer.privacy.noise.laplace_law import dlap_tail
 from explorer.privacy.releases.means import PLACES, user_value
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms import MECHANISMS, contributions, mechanism_of
-from explorer.release.mechanisms.area import Area
-from explorer.release.mechanisms.fields import Fields
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.base import UserRecords
+from explorer.release.mechanisms.fields import Area, Fields
 from explorer.studies.heatmap.mechanisms import MECHANISMS as DEMONSTRATIONS
 from tests.release.made_people import BOX, people_of, some_users
 

@@ -11,10 +11,9 @@ import pytest
 
 from explorer.checkins import Mapping, open_checkins
 from explorer.cli import run
-from explorer.release import locations
 from explorer.release.access_log import record_view
 from explorer.release.file_check import FileCheck, check
-from explorer.release.ledger import known_data
+from explorer.release.ledger import known_data, settings
 from explorer.release.ledger.keys import marks_in_order, person_mark
 from explorer.release.messages import check_lines
 from explorer.release.pipeline import LedgerLocation
@@ -25,7 +24,7 @@ from tests.release.plans import COLUMNS, content, opened, place_in, write_plan, 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path / "kept")
-    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(settings, "default_settings", lambda: place.settings)
     return place
 
 

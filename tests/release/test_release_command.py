@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import locations
 from explorer.release.certificate.verify import verify
 from explorer.release.exact_json import canonical
 from explorer.release.file_check import check
+from explorer.release.ledger import settings
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, OutputDocument
@@ -56,7 +56,7 @@ Run = Callable[..., int]
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path)
-    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(settings, "default_settings", lambda: place.settings)
     return place
 
 

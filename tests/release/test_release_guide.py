@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import run
-from explorer.release import locations
+from explorer.release.ledger import settings
 
 SECTION = (Path(__file__).resolve().parents[2] / "resources/guide/releases.md").read_text(
     encoding="utf-8"
@@ -24,9 +24,9 @@ def test_its_commands_and_its_plan(
     monkeypatch.chdir(tmp_path)
     # Away from the working folder, as on a user's machine: the commands must not expect it there.
     kept = tmp_path / "data" / "ledger.sqlite"
-    monkeypatch.setattr(locations, "default_ledger", lambda: kept)
+    monkeypatch.setattr(settings, "default_ledger", lambda: kept)
     monkeypatch.setattr(
-        locations, "default_settings", lambda: tmp_path / "settings" / "ledgers.json"
+        settings, "default_settings", lambda: tmp_path / "settings" / "ledgers.json"
     )
     commands = re.findall(r"^    privacy-explorer (.+)$", SECTION, flags=re.MULTILINE)
     assert {command.split()[0] for command in commands} == {"ledger", "release", "verify"}

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import locations
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError, RuleError
 from explorer.release.exact_json import canonical, read_amount
+from explorer.release.ledger import settings
 from explorer.release.pipeline import LedgerLocation, certificate_of, draw, load_plan, plan_release
 from explorer.release.plan import plan_from_json
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
@@ -105,7 +105,7 @@ def before(
     folder = tmp_path / "before"
     shutil.copytree(BEFORE, folder)
     place = LedgerLocation(folder / "ledger.sqlite", folder / "ledgers.json")
-    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(settings, "default_settings", lambda: place.settings)
     return place, json.loads((folder / "releases.json").read_text(encoding="utf-8"))
 
 

@@ -14,8 +14,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.settings import FileSettings
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
 from explorer.ui.panels.guarantee import NO_DATA
 from explorer.ui.widgets.staleness import LAST
 from tests.engine.test_client import gone

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from datasets.generate_checkins import main as generate
 from explorer.checkins.database import quote, read_file
 from explorer.files import file_sha256
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.settings import default_ledger, default_settings
 from explorer.release.pipeline import LedgerLocation
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.app.main_window import MainWindow

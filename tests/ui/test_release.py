@@ -16,15 +16,15 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.dry_run import dry_run
+from explorer.release.file_check import RowCounter
+from explorer.release.ledger.settings import default_ledger
 from explorer.release.ledger.view import read_ledger
-from explorer.release.locations import default_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Reads
 from explorer.release.pipeline import plan_release
 from explorer.release.plan import read_plan
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
-from explorer.release.rows.row_check import RowCounter
 from explorer.release.subprocess_runner import draw_in_subprocess
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import COPIED, Draft

@@ -13,8 +13,7 @@ from typing import Any, cast
 
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.area import WHERE, Area
-from explorer.release.mechanisms.fields import Fields
+from explorer.release.mechanisms.fields import WHERE, Area, Fields
 from explorer.user_rows import TURN
 
 

@@ -1,7 +1,8 @@
 """Files and user ids that a ledger recognises by keyed marks, for the curator only.
 
 These records depend on the data. They are outside the chain and in no export; certificates use
-only the number of views of the non-private map, which depends on the curator's actions.
+only the number of views of the non-private map, which depends on the curator's actions. The other
+ledgers of this machine are searched too, as they may know the same people.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import hmac
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -19,16 +22,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.files import private_folder, replacing
+from explorer.release.errors import ReleaseError
 from explorer.release.ledger.keys import (
     MARK_BYTES,
     content_mark,
     file_mark,
     key_check,
+    key_file,
     marks_in_order,
     person_marks,
+    read_key,
 )
+from explorer.release.ledger.settings import Settings, ledger_heads
 from explorer.release.ledger.state import NO_KEY, UNKNOWN, LedgerState
-from explorer.release.ledger.storage import head_of, meta, set_meta, transaction, translate_errors
+from explorer.release.ledger.storage import (
+    connect_reading,
+    head_of,
+    load_state,
+    meta,
+    set_meta,
+    transaction,
+    translate_errors,
+)
 
 MAX_IDS = 1_000_000
 """Marks stored for one file: 8 MB, computed in 2 s."""
@@ -353,3 +368,103 @@ class KnownData:
 
 def _content_name(mark: bytes) -> str:
     return f"content {mark.hex()}"
+
+
+def views_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: str) -> int | None:
+    """Return the number of views of a file's non-private map that other ledgers recorded.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of this machine.
+    ledger : str
+        Id of the ledger to leave out.
+    file_sha256, content : str
+        Of the file (`explorer.release.content_hash`).
+
+    Returns
+    -------
+    int or None
+        None if no other ledger recorded that the file was opened. A ledger that exists but can't
+        be read counts as 0 views; one that no longer exists is skipped.
+    """
+    views = None
+    for path, key in _others(settings, ledger):
+        try:
+            if key is None:
+                raise ReleaseError("its key is gone")
+            with closing(connect_reading(path)) as con:
+                record = KnownData(path, con, key).file(file_sha256, content)
+        except ReleaseError:
+            views = views or 0
+            continue
+        if record is not None and record.opened_after is not None:
+            views = (views or 0) + record.shown
+    return views
+
+
+def spending_elsewhere(
+    settings: Settings, ledger: str, file_sha256: str, content: str
+) -> dict[str, Fraction]:
+    """Return the ε that other ledgers of this machine spent on the people of a file.
+
+    Parameters
+    ----------
+    settings, ledger, file_sha256, content
+        As of `views_elsewhere`.
+
+    Returns
+    -------
+    dict from the path of a ledger to Fraction
+        Σε of their accounts, where it is above 0. Ledgers that can't be read are skipped.
+    """
+    spending = {}
+    for path, key in _others(settings, ledger):
+        with suppress(ReleaseError), closing(connect_reading(path)) as con:
+            if key is None:
+                continue
+            known = KnownData(path, con, key).populations(file_sha256, content)
+            state = load_state(con, "")
+            accounts = {account.population: account for account in map(state.account_of, known)}
+            spent = sum((one.spent_epsilon for one in accounts.values()), Fraction(0))
+            if spent:
+                spending[str(path)] = spent
+    return spending
+
+
+def ids_seen_elsewhere(
+    settings: Settings, ledger: str, file_sha256: str, content: str, ids: Collection[str]
+) -> SeenIds:
+    """Return which ids of a file were in other files, from the records of other ledgers.
+
+    Parameters
+    ----------
+    settings, ledger, file_sha256, content
+        As of `views_elsewhere`.
+    ids : collection of str
+        Of the file.
+    """
+    result = SeenIds(np.zeros(len(ids), np.bool_), partial=False)
+    for path, key in _others(settings, ledger):
+        try:
+            if key is None:
+                raise ReleaseError("its key is gone")
+            with closing(connect_reading(path)) as con:
+                one = KnownData(path, con, key).seen(ids, file_sha256, content)
+        except ReleaseError:
+            result = replace(result, partial=True)
+        else:
+            result = SeenIds(result.each | one.each, result.partial or one.partial)
+    return result
+
+
+def _others(settings: Settings, ledger: str) -> Iterator[tuple[Path, bytes | None]]:
+    """Yield paths and keys of the other ledgers that exist; None for a key that can't be read."""
+    for name, known in ledger_heads(settings).items():
+        path = Path(known.path)
+        if name == ledger or not known.path or not path.exists():
+            continue
+        try:
+            yield path, read_key(key_file(path))
+        except ReleaseError:
+            yield path, None

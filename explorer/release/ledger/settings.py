@@ -1,4 +1,7 @@
-"""Settings of this machine about ledgers: last known entries, to detect rollbacks and loss."""
+"""Settings of this machine about ledgers, and default paths of both.
+
+The last known entry of every ledger is stored, to detect rollbacks and loss.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.files import private_folder, write_whole
+from explorer.files import USER_FOLDERS, private_folder, write_whole
 from explorer.release.errors import LedgerError, ReleaseError
 from explorer.release.exact_json import canonical, read_json
 from explorer.release.ledger.chain import Entry
-from explorer.release.ledger.locks import exclusive_lock
+from explorer.release.ledger.storage import exclusive_lock
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -148,3 +151,22 @@ class KnownLedgers:
             return {**stored, "host": self.host, "ledgers": ledgers}
 
         self._settings.change(with_head)
+
+
+def default_ledger() -> Path:
+    """Return the path of the default ledger."""
+    return Path(USER_FOLDERS.user_data_dir) / "ledger.sqlite"
+
+
+def default_settings() -> Path:
+    """Return the path of this machine's settings.
+
+    It is not in the ledger's folder: if both were restored from one backup, a rollback of the
+    ledger would not be noticed.
+    """
+    return Path(USER_FOLDERS.user_config_dir) / "ledgers.json"
+
+
+def machine_settings() -> FileSettings:
+    """Return this machine's settings about ledgers."""
+    return FileSettings(default_settings())

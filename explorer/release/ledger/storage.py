@@ -1,7 +1,8 @@
-"""SQLite file of a ledger, in write-ahead mode with durable commits.
+"""SQLite file of a ledger, in write-ahead mode with durable commits, and its file locks.
 
 Triggers prevent that `entries` are changed or deleted. `accounts` and `releases` can be derived
 from them; stored outputs and the keyed marks of files and user ids are not part of the chain.
+The system frees the locks of a process that dies.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from explorer.files import PRIVATE_FILE, PRIVATE_FOLDER, USER_FOLDERS, private_file, private_folder
 from explorer.release.errors import DiskFullError, LedgerError
 from explorer.release.exact_json import canonical, read_fraction, read_json, write_fraction
 from explorer.release.ledger.chain import GENESIS, Entry
 from explorer.release.ledger.state import Account, LedgerState, Raise, Release
+
+with suppress(ImportError):  # without locks, ledgers and certificates can be verified
+    import fcntl
 
 MAGIC = b"SQLite format 3\x00"
 VERSION = 1
@@ -331,3 +335,60 @@ def _account(stored: dict[str, Any]) -> Account:
 
 def _release(stored: dict[str, Any]) -> Release:
     return Release(**{**stored, **_fractions(stored, "epsilon")})
+
+
+UNSUPPORTED = (
+    "releases are not offered on this system, as its locks do not tell a process that died from "
+    "one that draws; use Linux or macOS"
+)
+
+
+def unsupported_reason() -> str:
+    """Return why releases are not supported on this system; "" if they are."""
+    return "" if "fcntl" in globals() else UNSUPPORTED
+
+
+def require_locks() -> None:
+    """Raise LedgerError if releases are not supported on this system."""
+    if reason := unsupported_reason():
+        raise LedgerError(reason)
+
+
+@contextmanager
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file in the block."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+class DrawLock:
+    """Lock of a release that is being drawn.
+
+    Attributes
+    ----------
+    acquired : bool
+        Whether this process holds it.
+    """
+
+    def __init__(self, ledger: Path, release: str) -> None:
+        self._path = ledger.with_name(f"{ledger.name}.{release}.lock")
+        self._file: IO[str] | None = self._path.open("a")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            self._file = None
+
+    @property
+    def acquired(self) -> bool:
+        """Whether this process holds the lock."""
+        return self._file is not None
+
+    def unlock(self) -> None:
+        """Release the lock and delete its file."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            self._file.close()
+            self._file = None

@@ -24,7 +24,6 @@ from explorer.privacy.heatmaps.adaptive_schedule import (
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -34,12 +33,12 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     noise_error,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
-from explorer.release.mechanisms.fields import Fields, epsilon_units, text_of
-from explorer.release.mechanisms.noise import bits_of
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, text_of
 
 MAX_SIDE = 1024
 

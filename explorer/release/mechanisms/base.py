@@ -1,18 +1,70 @@
-"""Base class and value types of release mechanisms."""
+"""Base class, input, output and noise of release mechanisms."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.noise.bits import BitSource, ByteBits
+from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.noise.laplace_law import dlap_quantile
-from explorer.release.user_records import UserRecords
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class UserRecords:
+    """All rows of all users of a file, without the ids.
+
+    Rows are independent: an unreadable value is marked in its own row and affects no other.
+    Columns that the mechanism does not need are None or left out.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (users + 1,)
+        Non-decreasing, from 0 to the number of rows: rows ``starts[u]:starts[u + 1]`` belong to
+        user u. The order of users, and of a user's rows, carries no information.
+    lat, lon : ndarray of int, shape (rows,), or None
+        In units of 10⁻⁷ degrees; arbitrary where unreadable.
+    placed : ndarray of bool, shape (rows,), or None
+        Whether both coordinates are readable: latitude within ±90°, longitude within ±180°.
+    time : ndarray of int, shape (rows,), or None
+        Seconds since 1970 in UTC, rounded down; arbitrary where unreadable.
+    timed : ndarray of bool, shape (rows,), or None
+        Whether the time is readable.
+    texts : mapping from a column's name to a sequence of str or None, each of length rows
+        Other columns as text; None where unreadable.
+    """
+
+    starts: IntArray
+    lat: NDArray[Any] | None = None
+    lon: NDArray[Any] | None = None
+    placed: BoolArray | None = None
+    time: NDArray[Any] | None = None
+    timed: BoolArray | None = None
+    texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.starts[-1])
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return len(self.starts) - 1
+
+    def user_of_rows(self) -> IntArray:
+        """Return the user index of every row, ascending."""
+        return np.repeat(np.arange(self.users), np.diff(self.starts))
+
 
 RandomBytes = Callable[[int], bytes]
 """Returns a number of fresh random bytes; `os.urandom` for a release."""
@@ -236,3 +288,20 @@ def noise_error(
         Stored units per user: B if counts are in B-ths of a user.
     """
     return error_of(quantity, -(-dlap_quantile(epsilon, sensitivity, 1 - USUAL) // unit))
+
+
+def bits_of(random_bytes: RandomBytes) -> BitSource:
+    """Return a bit source from random bytes."""
+    return ByteBits(random_bytes)
+
+
+def noisy(counts: NDArray[Any], sensitivity: int, epsilon: Fraction, bits: BitSource) -> list[int]:
+    """Return counts plus independent discrete Laplace noise of scale sensitivity/ε.
+
+    Counts in 64 bits are below 2⁶² in size; larger noise, and then the sum, is in Python integers.
+    """
+    drawn = discrete_laplace(sensitivity / epsilon, len(counts), bits)
+    if drawn.dtype == object or counts.dtype == object:
+        counts, drawn = counts.astype(object), drawn.astype(object)
+    result: list[int] = (counts + drawn).tolist()
+    return result

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from explorer.privacy.heatmaps.integers import IntegerCounts, integer_counts
 from explorer.privacy.heatmaps.quadtree import encode
 from explorer.privacy.releases.means import centred_value, read_decimal
-from explorer.release.mechanisms.area import Area
-from explorer.release.user_records import IntArray, UserRecords
+from explorer.release.mechanisms.base import IntArray, UserRecords
+from explorer.release.mechanisms.fields import Area
 
 MAX_UNITS = 1 << 28
 """B at most: with it sums over all users of 2³³ rows stay below 2⁶²."""

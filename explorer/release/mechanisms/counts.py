@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.heatmaps.quadtree import all_codes
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNCHANGED,
     Output,
@@ -20,12 +19,13 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     noise_error,
+    noisy,
 )
 from explorer.release.mechanisms.contributions import one_cell_counts, user_count
-from explorer.release.mechanisms.fields import Fields, single_part
-from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import WHERE, Area, Fields, single_part
 
 MAX_SIDE = 1024
 

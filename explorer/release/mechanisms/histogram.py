@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import exact_decimal, read_decimal
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     Output,
     Part,
@@ -21,12 +20,13 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     noise_error,
+    noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, bin_counts
-from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, single_part
-from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import NO_TEXTS, WHERE, Area, Fields, brief, single_part
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from explorer.privacy.heatmaps.reconstruction import reconstruct
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.releases.budgets import level_split
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -29,12 +28,13 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     noise_error,
+    noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
-from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
-from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, single_part
 
 GAMMA_SQUARED = Fraction(1, 2)
 """A level has 1/√2 of the ε of the one above."""

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import PLACES, exact_decimal, mean_from_noisy
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -20,12 +19,13 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     noise_error,
+    noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, mean_sums
-from explorer.release.mechanisms.fields import Fields, brief, epsilon_units, text_of
-from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import WHERE, Area, Fields, brief, epsilon_units, text_of
 
 MAX_COLUMNS = 100
 

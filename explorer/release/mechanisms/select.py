@@ -11,7 +11,6 @@ import numpy as np
 
 from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNCHANGED,
     UNIT,
@@ -23,12 +22,12 @@ from explorer.release.mechanisms.base import (
     Reads,
     ReleaseMechanism,
     Shown,
+    UserRecords,
+    bits_of,
     error_of,
 )
 from explorer.release.mechanisms.contributions import region_counts
-from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
-from explorer.release.mechanisms.noise import bits_of
-from explorer.release.user_records import UserRecords
+from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, single_part
 
 MAX_ALONG = 300
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from explorer.privacy.releases.means import read_decimal
 from explorer.release.content_hash import ContentHash, digests
 from explorer.release.errors import ReleaseError
-from explorer.release.mechanisms.base import Reads
+from explorer.release.mechanisms.base import Reads, UserRecords
 from explorer.release.rows.format import (
     DECIMALS,
     DELIMITERS,
@@ -42,7 +42,6 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
-from explorer.release.rows.ids import KEPT, UserNumbers
 from explorer.release.rows.values import (
     coordinate_reader,
     id_reader,
@@ -52,16 +51,17 @@ from explorer.release.rows.values import (
     zone_of,
 )
 from explorer.release.rows.vectors import (
+    MAX_SPELLINGS,
     Block,
     Mask,
     Places,
+    UserNumbers,
     WholeReader,
     coordinates,
     iso_times,
     other_times,
     unix_times,
 )
-from explorer.release.user_records import UserRecords
 
 BLOCK = 8 << 20
 """Bytes read at a time."""
@@ -411,7 +411,7 @@ def _times(form: FileFormat) -> WholeReader:
         return partial(iso_times, zone=zone_of(form), slow=slow)
     if form.time_format in ("unix", "unix-ms"):
         return partial(unix_times, unit=1 if form.time_format == "unix" else 1000, slow=slow)
-    return partial(other_times, slow=lru_cache(KEPT)(slow))
+    return partial(other_times, slow=lru_cache(MAX_SPELLINGS)(slow))
 
 
 Fields = Callable[[int], tuple[Places, Places]]
@@ -655,7 +655,7 @@ class _Texts:
             raw = block.raw[first:end]
             code = self._spelt.get(raw)
             if code is None:
-                if len(self._spelt) >= KEPT:
+                if len(self._spelt) >= MAX_SPELLINGS:
                     self._spelt.clear()
                 code = self._spelt[raw] = len(self._texts)
                 text = self._text(raw)

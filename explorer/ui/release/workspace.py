@@ -27,9 +27,9 @@ from explorer.files import write_whole
 from explorer.geography.plane import plain
 from explorer.release.errors import RefusedError, ReleaseError
 from explorer.release.file_check import FileCheck
-from explorer.release.ledger.locks import unsupported_reason
+from explorer.release.ledger.settings import default_ledger, default_settings
 from explorer.release.ledger.state import Account, Release
-from explorer.release.locations import default_ledger, default_settings
+from explorer.release.ledger.storage import unsupported_reason
 from explorer.release.messages import price_text, sentence, zone_text
 from explorer.release.pipeline import LedgerLocation
 from explorer.release.plan import Plan
