@@ -14,13 +14,15 @@ domain) by way of us-atlas; both packages ISC. See ``resources/LICENSES.md``.
 import json
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.projection import first_longitude
+from explorer.geography.coordinates import first_longitude
 from explorer.geography.region import Box
+from explorer.resources import resource_bytes
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -248,3 +250,9 @@ def read_basemap(data: bytes) -> Basemap:
     if [e.degrees for e in levels] != sorted((e.degrees for e in levels), reverse=True):
         raise ValueError("basemap: levels must go from coarse to fine")
     return Basemap(levels)
+
+
+@cache
+def shipped_basemap() -> Basemap:
+    """Return the shipped lines of coasts and borders, loaded once."""
+    return read_basemap(resource_bytes("basemap.bin"))

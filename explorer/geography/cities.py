@@ -8,13 +8,14 @@ separated by tabs, largest population first (written by ``resources/convert_citi
 import math
 import zlib
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.coordinates import EARTH_RADIUS_KM
-from explorer.geography.projection import first_longitude, wrap_longitudes
+from explorer.geography.coordinates import EARTH_RADIUS_KM, first_longitude, wrap_longitudes
 from explorer.geography.region import Box
+from explorer.resources import resource_bytes
 
 MAX_BYTES = 16_000_000
 """Larger unpacked data are refused."""
@@ -58,7 +59,7 @@ class Cities:
     ) -> list[City]:
         """Return the largest cities in a view whose labels do not overlap.
 
-        Greedy from the largest: a place is left out if one already taken is nearer than both
+        Greedy from the largest: a place is left out if a selected one is nearer than both
         separations.
 
         Parameters
@@ -69,8 +70,8 @@ class Cities:
         limit : int
             Maximum number of cities.
         separation : tuple of float
-            Least distance as a share of the view's width and of its height; the first is about
-            the length of a name, the second its height.
+            Minimum distance as a share of the view's width and of its height: about the length and
+            the height of a name.
 
         Returns
         -------
@@ -92,18 +93,18 @@ class Cities:
         x = (lon[inside] - west) / (east - west) / separation[0]
         y = (self.lat[inside] - south) / (north - south) / separation[1]
         free = np.ones(inside.size, bool)
-        chosen: list[City] = []
+        visible: list[City] = []
         position = 0
-        while len(chosen) < limit:
+        while len(visible) < limit:
             remaining = np.flatnonzero(free[position:])
             if not remaining.size:
                 break
             position += int(remaining[0])
             place = int(inside[position])
-            chosen.append(replace(self[place], longitude=float(lon[place])))
+            visible.append(replace(self[place], longitude=float(lon[place])))
             free &= (np.abs(x - x[position]) >= 1) | (np.abs(y - y[position]) >= 1)
             free[position] = False
-        return chosen
+        return visible
 
     def nearest(self, latitude: float, longitude: float) -> tuple[City, float]:
         """Return the city nearest to a point and its great-circle distance in kilometres.
@@ -143,7 +144,7 @@ def read_cities(data: bytes) -> Cities:
     try:
         if {line.count("\t") for line in lines} != {4}:
             raise ValueError
-        # All at once, which is twice as fast as line by line; the window waits for it.
+        # Splitting the whole text once is twice as fast as line by line, and delays the window.
         words = "\t".join(lines).split("\t")
         names, countries = tuple(words[0::5]), tuple(words[1::5])
         north, east = (np.fromiter(map(float, words[k::5]), float) for k in (2, 3))
@@ -155,7 +156,7 @@ def read_cities(data: bytes) -> Cities:
         raise ValueError(f"cities: line {outside[0] + 1} lies outside the globe")
     order = np.argsort(-population, kind="stable")
     if (np.diff(order) < 0).any():
-        names, countries = (tuple(said[i] for i in order) for said in (names, countries))
+        names, countries = (tuple(words[i] for i in order) for words in (names, countries))
         north, east, population = north[order], east[order], population[order]
     return Cities(names, countries, north, east, population)
 
@@ -169,3 +170,9 @@ def _first_fault(lines: list[str]) -> str:
         except ValueError:
             return f"line {number} is not name, country, lat, lon, population"
     return "the list is empty"
+
+
+@cache
+def shipped_cities() -> Cities:
+    """Return the shipped cities, loaded once."""
+    return read_cities(resource_bytes("cities.tsv.z"))

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from explorer.geography.coordinates import KM_PER_DEGREE, format_coordinates
+from explorer.geography.coordinates import (
+    KM_PER_DEGREE,
+    ScaleBar,
+    format_coordinates,
+    round_length,
+    scale_bars,
+)
 from explorer.geography.plane import Plane, plain
 from explorer.user_rows import EARTH_STEP, Box as Box, snap
 
@@ -300,3 +306,19 @@ def region_of(declared: Box, plane: str = "") -> Region:
         return Region(*declared)
     parsed = Plane.parse(plane)
     return PlaneRegion(*parsed.turned(declared), parsed)
+
+
+def scale_bars_for(
+    region: Region, degrees: float, longest_share: float = 0.25
+) -> tuple[ScaleBar, ScaleBar]:
+    """Return the scale bars of a view this many degrees wide, centred on a region.
+
+    On another plane than the Earth, `degrees` and the first bar are in the plane's unit, and the
+    second bar has no length and no label.
+    """
+    if region.plane is None:
+        # The flat map is true to scale at the region's middle latitude.
+        return scale_bars(degrees * KM_PER_DEGREE / region.aspect, longest_share)
+    length = round_length(degrees * longest_share)
+    bar = ScaleBar(length, length / degrees, f"{length:,g} {region.unit}")
+    return bar, ScaleBar(0.0, 0.0, "")

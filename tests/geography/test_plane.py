@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 
 from explorer.geography.coordinates import format_along, format_place
 from explorer.geography.plane import Plane
-from explorer.geography.projection import scale_bars_for
-from explorer.geography.region import PlaneRegion, Region, region_of
+from explorer.geography.region import PlaneRegion, Region, region_of, scale_bars_for
 
 
 @pytest.mark.parametrize(

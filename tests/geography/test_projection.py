@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from explorer.figures.map_layers import shipped_basemap, shipped_cities
-from explorer.geography.basemap import lines_in
-from explorer.geography.projection import aspect_at, first_longitude, turn_offset, wrap_longitudes
+from explorer.geography.basemap import lines_in, shipped_basemap
+from explorer.geography.cities import shipped_cities
+from explorer.geography.coordinates import aspect_at, first_longitude, turn_offset, wrap_longitudes
 from explorer.geography.region import Region
 
 

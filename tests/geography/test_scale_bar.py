@@ -3,8 +3,13 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.geography.coordinates import coordinate_decimals, format_coordinates, format_degrees
-from explorer.geography.projection import round_length, scale_bars
+from explorer.geography.coordinates import (
+    coordinate_decimals,
+    format_coordinates,
+    format_degrees,
+    round_length,
+    scale_bars,
+)
 
 
 @pytest.mark.parametrize(

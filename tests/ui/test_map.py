@@ -15,8 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from explorer.engine.runtime import first_result
-from explorer.figures.map_layers import shipped_basemap
 from explorer.figures.view_state import ViewState
+from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Fidelity, Readout, Result, Surface

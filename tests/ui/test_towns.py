@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.figures.map_layers import shipped_cities
+from explorer.geography.cities import shipped_cities
 from explorer.geography.coordinates import KM_PER_DEGREE
 from explorer.geography.region import Region
 from explorer.ui.dialogs.busiest import COLUMNS, TOWN, near_town, region_town

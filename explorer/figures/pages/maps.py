@@ -9,16 +9,15 @@ import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.colour_maps import colour_limits, colour_table, diverging_table, largest
-from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.pages.backdrop import draw_backdrop
 from explorer.figures.pages.histogram import Strip
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
-from explorer.geography.basemap import clip_lines, lines_in
+from explorer.geography.basemap import clip_lines, lines_in, shipped_basemap
+from explorer.geography.cities import shipped_cities
 from explorer.geography.coordinates import format_along
 from explorer.geography.plane import Plane
-from explorer.geography.projection import scale_bars_for
-from explorer.geography.region import Box, Region
+from explorer.geography.region import Box, Region, scale_bars_for
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import power_of_ten
 from explorer.studies.base.study import Overlay, Result, Surface

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.checkins.map_preview import MapPreview, map_previews
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.checkins.readers.base import Sample
-from explorer.geography.projection import aspect_at
+from explorer.geography.coordinates import aspect_at
 from explorer.geography.region import Box, PlaneRegion, Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Origin

@@ -17,9 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.map_layers import shipped_cities
-from explorer.geography.coordinates import format_place
-from explorer.geography.projection import first_longitude
+from explorer.geography.cities import shipped_cities
+from explorer.geography.coordinates import first_longitude, format_place
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain

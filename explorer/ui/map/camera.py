@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer.geography.coordinates import aspect_at
 from explorer.geography.plane import Plane
-from explorer.geography.projection import aspect_at
 from explorer.geography.region import Box, PlaneRegion
 
 FINEST = 1e-6

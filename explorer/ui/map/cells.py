@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.geography.coordinates import coordinate_decimals, format_place
+from explorer.geography.coordinates import coordinate_decimals, format_place, turn_offset
 from explorer.geography.plane import Plane
-from explorer.geography.projection import turn_offset
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Surface
 

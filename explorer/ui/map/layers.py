@@ -21,9 +21,8 @@ from PySide6.QtGui import QColor, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.figures.colour_maps import translucent
-from explorer.figures.map_layers import shipped_basemap
-from explorer.geography.basemap import Level
-from explorer.geography.projection import first_longitude
+from explorer.geography.basemap import Level, shipped_basemap
+from explorer.geography.coordinates import first_longitude
 from explorer.geography.region import Box, PlaneRegion, Region
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob

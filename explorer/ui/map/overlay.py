@@ -23,10 +23,9 @@ from PySide6.QtGui import (
     QPixmap,
 )
 
-from explorer.figures.map_layers import shipped_cities
-from explorer.geography.coordinates import KM_PER_DEGREE
-from explorer.geography.projection import scale_bars, scale_bars_for
-from explorer.geography.region import Box, Region
+from explorer.geography.cities import shipped_cities
+from explorer.geography.coordinates import KM_PER_DEGREE, scale_bars
+from explorer.geography.region import Box, Region, scale_bars_for
 from explorer.studies.base.study import Overlay
 from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.region_tool import PixelBox

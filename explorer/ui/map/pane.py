@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from explorer.figures.map_layers import shipped_basemap
+from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.map.camera import MapCamera
