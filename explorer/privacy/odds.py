@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
-from explorer.privacy.core.papers import HISTOGRAMS
+from explorer.privacy.core.bound import HISTOGRAMS, Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.histograms import count_delta, histogram_delta
 from explorer.privacy.shuffle_rdp.numerical import (

@@ -30,8 +30,7 @@ from explorer.privacy.heatmaps.shuffle_protocol import (
     user_vectors,
 )
 from explorer.privacy.noise.bits import SeededBits, SystemBits
-from explorer.privacy.noise.exact import discrete_gaussian, discrete_laplace
-from explorer.privacy.noise.polya import polya
+from explorer.privacy.noise.exact import discrete_gaussian, discrete_laplace, polya
 from tests.benchmarks.table import Row, at_least, at_most, sized
 
 

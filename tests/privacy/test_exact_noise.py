@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from explorer.privacy.audit import epsilon_lower_bound, likeliest_events
-from explorer.privacy.noise import bits as bits_module, exact, polya as polya_module
+from explorer.privacy.noise import bits as bits_module, exact, exact as polya_module
 from explorer.privacy.noise.bits import SeededBits, SystemBits
 from explorer.privacy.noise.demonstration import discrete_laplace_pmf, polya_pmf
 from explorer.privacy.noise.exact import (
@@ -25,8 +25,8 @@ from explorer.privacy.noise.exact import (
     discrete_laplace,
     exponential_steps,
     geometric,
+    polya,
 )
-from explorer.privacy.noise.polya import polya
 
 
 def seeded(seed: int) -> SeededBits:

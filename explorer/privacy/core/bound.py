@@ -13,6 +13,15 @@ from explorer.privacy.core.role import Role as Role
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+# Papers, as references name them.
+HEATMAPS = "Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam and Valliappan 2022, DP heatmaps"
+HISTOGRAMS = "Balcer & Cheu 2020"
+SHUFFLE_RDP = "Girgis, Data & Diggavi 2021 (subsampled shuffle model)"
+USER_METRIC = (
+    "Imola, Roy Chowdhury & Chaudhuri 2024 (metric DP at the user level; arXiv 2405.02665 v1)"
+)
+COORDINATES = "Aliakbarpour, Chaudhuri, Courtade, Fallah & Jordan 2024 (arXiv 2410.18404 v1)"
+
 
 class Grade(StrEnum):
     """How far a computed number can be relied on as the bound it is called."""

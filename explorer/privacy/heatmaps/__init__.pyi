@@ -1,3 +1,6 @@
+from explorer.privacy.core.composition import (
+    sampling_guarantee as sampling_guarantee,
+)
 from explorer.privacy.heatmaps.adaptive_exact import (
     ExactAdaptiveTree as ExactAdaptiveTree,
     adaptive_tree_exact as adaptive_tree_exact,
@@ -128,9 +131,6 @@ from explorer.privacy.heatmaps.reconstruction import (
     reconstruct_by_reference as reconstruct_by_reference,
     reduced_problem as reduced_problem,
     solve_reduced as solve_reduced,
-)
-from explorer.privacy.heatmaps.sampling import (
-    sampling_guarantee as sampling_guarantee,
 )
 from explorer.privacy.heatmaps.shuffle_parameters import (
     Communication as Communication,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.bound import HEATMAPS as PAPER, Reference
 
 GAMMA_EXPERIMENTS = 1 / math.sqrt(2)
 GAMMA_THEORY = 0.8

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.bound import HEATMAPS as PAPER, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps.budget_schedule import Schedule
 from explorer.privacy.heatmaps.clustering import Clustering, k_median, k_median_cost
 from explorer.privacy.heatmaps.counts import CellCounts

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.bound import HEATMAPS as PAPER, Bound, FloatArray, Reference, Role
 
 
 @dataclass(frozen=True, slots=True)

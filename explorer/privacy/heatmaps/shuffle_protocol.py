@@ -32,8 +32,7 @@ from explorer.privacy.noise.demonstration import (
     demonstration_uniform,
     discrete_laplace_quantiles,
 )
-from explorer.privacy.noise.exact import discrete_laplace
-from explorer.privacy.noise.polya import polya
+from explorer.privacy.noise.exact import discrete_laplace, polya
 
 MAX_MESSAGES = 60_000_000
 """Most messages of all users together that are made one by one; `simulate` has no such limit."""

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.bound import HEATMAPS as PAPER, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps.budget_schedule import Schedule, depth_cap
 
 DIAMETER = 2.0

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import HISTOGRAMS as PAPER
+from explorer.privacy.core.bound import HISTOGRAMS as PAPER, Bound, FloatArray, Reference, Role
 from explorer.privacy.core.vectorised import scalar_if_0d
 
 MAX_DOMAIN = 1e300

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
+from explorer.privacy.core.bound import SHUFFLE_RDP as _PAPER, Bound, FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp import (
     clone_epsilon,
     convergence_bound,

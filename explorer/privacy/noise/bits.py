@@ -4,7 +4,7 @@ A draw that protects somebody must come from the operating system (`SystemBits`)
 repeats itself, which is right for a test or a picture and never for a release. Which one is used
 is decided by whoever calls: nothing in `privacy` makes a source of its own.
 
-No floating-point number occurs in this module or in `exact_noise` or `exact_polya`.
+No floating-point number occurs in this module or in `explorer.privacy.noise.exact`.
 """
 
 import os

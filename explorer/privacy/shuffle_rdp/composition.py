@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.core.loss_sums import LossSums, listed, two_losses
+from explorer.privacy.core.composition import LossSums, listed, two_losses
 from explorer.privacy.shuffle_rdp.contour_integral import Line, Tilt
 from explorer.privacy.shuffle_rdp.lattice import Lattice
 from explorer.privacy.shuffle_rdp.losses import RoundLoss

@@ -9,8 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from explorer.privacy.core.bound import Reference, Role
-from explorer.privacy.core.papers import SHUFFLE_RDP
+from explorer.privacy.core.bound import SHUFFLE_RDP, Reference, Role
 from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import (
     RoundLoss,

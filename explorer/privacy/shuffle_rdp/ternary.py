@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.binomial import log_half_pmf, log_pmf, logistic_log_p
-from explorer.privacy.core.bound import FloatArray, Reference
+from explorer.privacy.core.bound import SHUFFLE_RDP, FloatArray, Reference
 from explorer.privacy.core.divergences import softplus
-from explorer.privacy.core.papers import SHUFFLE_RDP
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.shuffle_rdp.upper import (
     binomial_transform,

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import USER_METRIC
+from explorer.privacy.core.bound import USER_METRIC, Bound, FloatArray, Reference, Role
 from explorer.privacy.noise.demonstration import IntArray
 
 PLANAR = Reference(

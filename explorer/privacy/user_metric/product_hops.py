@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.core.loss_sums import LossSums
+from explorer.privacy.core.composition import LossSums
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA

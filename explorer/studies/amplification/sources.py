@@ -1,7 +1,6 @@
 """Sources of the bounds on one shuffle."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import SHUFFLE_RDP
+from explorer.privacy.core.bound import SHUFFLE_RDP, Reference
 
 _FMT21 = "Feldman, McMillan & Talwar 2021"
 _FMT23 = "Feldman, McMillan & Talwar 2023"

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, FloatArray, Reference
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.core.bound import USER_METRIC as _PAPER, BoolArray, FloatArray, Reference
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.study import Request
 from explorer.studies.metric_space.choice import ChosenSpace

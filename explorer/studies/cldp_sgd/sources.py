@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import SHUFFLE_RDP
+from explorer.privacy.core.bound import SHUFFLE_RDP, Reference
 from explorer.privacy.learning import guarantees
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_LOWER
 

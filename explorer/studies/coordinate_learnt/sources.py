@@ -1,7 +1,6 @@
 """References of the coordinate leakage study."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import COORDINATES as PAPER
+from explorer.privacy.core.bound import COORDINATES as PAPER, Reference
 
 LDP = Reference(PAPER, "Definition 1", "by brute force")
 BDP = Reference(PAPER, "Definition 2 and Proposition 1", "by brute force over inputs of mass > 0")

@@ -1,7 +1,6 @@
 """Help page and presets of the study of the private mean."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import COORDINATES as PAPER
+from explorer.privacy.core.bound import COORDINATES as PAPER, Reference
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep

@@ -1,7 +1,6 @@
 """References of the study of the private mean."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import COORDINATES as PAPER
+from explorer.privacy.core.bound import COORDINATES as PAPER, Reference
 
 MECHANISM = Reference(
     PAPER,

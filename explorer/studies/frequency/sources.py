@@ -1,7 +1,6 @@
 """References of the frequency estimation study."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.core.bound import USER_METRIC as _PAPER, Reference
 from explorer.privacy.user_metric import PRODUCT_ITEMS
 
 GKRR = Reference(

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
-from explorer.privacy.core import papers
+from explorer.privacy.core import bound
 from explorer.studies.base.study import Value
 
 
@@ -43,8 +43,7 @@ def agrees(value: float | None, golden: str) -> bool:
 
 
 SHUFFLE, METRIC, COORDINATE = (
-    paper.partition(" (")[0]
-    for paper in (papers.SHUFFLE_RDP, papers.USER_METRIC, papers.COORDINATES)
+    paper.partition(" (")[0] for paper in (bound.SHUFFLE_RDP, bound.USER_METRIC, bound.COORDINATES)
 )
 """The papers by their authors alone."""
 _FIGURE_5B = (
@@ -114,7 +113,7 @@ GOLDEN = (
         (("own_blanket", "0.02325"), ("exact_2023", "0.0432062"), ("exact_2021", "0.0530053")),
     ),
     Golden(
-        f"{papers.HISTOGRAMS}, Theorem 3.2",
+        f"{bound.HISTOGRAMS}, Theorem 3.2",
         "histograms",
         "noise",
         (),
@@ -124,7 +123,7 @@ GOLDEN = (
         ),
     ),
     Golden(
-        f"{papers.HISTOGRAMS}, Theorem 3.1",
+        f"{bound.HISTOGRAMS}, Theorem 3.1",
         "histograms",
         "noise",
         (("release", "count"),),
@@ -197,7 +196,7 @@ GOLDEN = (
         ),
     ),
     Golden(
-        f"{papers.HEATMAPS}, Figure 12 at B = 256",
+        f"{bound.HEATMAPS}, Figure 12 at B = 256",
         "heatmap-theory",
         "bits",
         (("n", 50), ("epsilon", 5.0), ("delta", 1e-5), ("pyramid", "salicon")),

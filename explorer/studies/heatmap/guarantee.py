@@ -22,7 +22,7 @@ from explorer.studies.heatmap.mechanisms import ONE_USER, SAMPLED, mechanism_of
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 if TYPE_CHECKING:
-    from explorer.privacy.heatmaps.sampling import Adjacency, Scheme
+    from explorer.privacy.core.composition import Adjacency, Scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import math
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import HEATMAPS as PAPER, HISTOGRAMS
+from explorer.privacy.core.bound import HEATMAPS as PAPER, HISTOGRAMS, Reference
 from explorer.privacy.heatmaps.adaptive_schedule import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference
-from explorer.privacy.core.papers import HEATMAPS as PAPER
+from explorer.privacy.core.bound import HEATMAPS as PAPER, BoolArray, Bound, FloatArray, Reference
 from explorer.privacy.heatmaps import Schedule, Variant, depth_cap, schedule, start_level, theory
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.heatmaps.shuffle_parameters import (

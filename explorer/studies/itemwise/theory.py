@@ -8,8 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.core.bound import (
+    USER_METRIC as _PAPER,
+    BoolArray,
+    Bound,
+    FloatArray,
+    Reference,
+    Role,
+)
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.privacy.user_metric import Binding, Internal

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.core.bound import USER_METRIC as _PAPER, Bound, FloatArray, Reference, Role
 from explorer.privacy.spaces import Grid, Sphere, Square
 from explorer.studies.base.curve_study import Points
 from explorer.studies.base.study import Context, Guarantee, Request

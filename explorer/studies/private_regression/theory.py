@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.core.bound import FloatArray, Reference
-from explorer.privacy.core.papers import COORDINATES
+from explorer.privacy.core.bound import COORDINATES, FloatArray, Reference
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean.plans import (

@@ -1,7 +1,6 @@
 """Sources of the bounds in the subsampled shuffle model."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import SHUFFLE_RDP
+from explorer.privacy.core.bound import SHUFFLE_RDP, Reference
 from explorer.privacy.shuffling.clones import Clones
 
 THEOREM_1 = Reference(SHUFFLE_RDP, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")

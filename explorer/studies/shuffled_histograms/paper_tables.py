@@ -11,8 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
-from explorer.privacy.core.papers import HISTOGRAMS as PAPER
+from explorer.privacy.core.bound import (
+    HISTOGRAMS as PAPER,
+    BoolArray,
+    Bound,
+    FloatArray,
+    Reference,
+    Role,
+)
 from explorer.privacy.histograms.calibration import CONDITION, Query, calibrate
 from explorer.privacy.histograms.protocol import (
     MAX_DOMAIN,

@@ -1,7 +1,6 @@
 """Sources of the bounds on shuffled histograms."""
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import HISTOGRAMS as PAPER
+from explorer.privacy.core.bound import HISTOGRAMS as PAPER, Reference
 
 THEOREM_31 = Reference(PAPER, "Theorem 3.1", "errata hist-B1 to hist-B4")
 THEOREM_32 = Reference(

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.core.bound import USER_METRIC as _PAPER, Reference
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee, Table
