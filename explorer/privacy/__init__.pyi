@@ -149,7 +149,7 @@ from explorer.privacy.shuffle_rdp import (
     upper_rdp as upper_rdp,
     upper_rdp_table as upper_rdp_table,
 )
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     CloneCurve as CloneCurve,
     Clones as Clones,
     blanket_condition as blanket_condition,

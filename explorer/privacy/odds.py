@@ -20,7 +20,7 @@ from explorer.privacy.shuffle_rdp.numerical import (
     composed_lower_total_variation,
     composed_response_total_variation,
 )
-from explorer.privacy.shuffling.clones import Clones, clones_are_wide, shuffled_delta
+from explorer.privacy.shuffling import Clones, clones_are_wide, shuffled_delta
 
 __all__ = [
     "clone_total_variation",

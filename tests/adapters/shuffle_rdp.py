@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from explorer.privacy import shuffle_rdp
+from explorer.privacy import shuffle_rdp, shuffling
 from explorer.privacy.core import composition, divergences
 from explorer.privacy.core.bound import Role
-from explorer.privacy.shuffling import clones
 from tests.vectors import Argmin, Certified
 
 
@@ -43,9 +42,9 @@ def _pipeline(eps0, k, n, T, delta, shuffle, comp, f):
 
 def _fmt_closed(eps0, n, delta):
     return {
-        "value": clones.clones_closed_form(eps0, n, delta),
-        "cond8": bool(clones.clones_condition(eps0, n, delta)),
-        "cond9": bool(clones.blanket_condition(eps0, n, delta)),
+        "value": shuffling.clones_closed_form(eps0, n, delta),
+        "cond8": bool(shuffling.clones_condition(eps0, n, delta)),
+        "cond9": bool(shuffling.blanket_condition(eps0, n, delta)),
     }
 
 
@@ -84,8 +83,8 @@ ADAPTERS = {
     "thm3_eps": _thm3,
     "thm3_eps_lower": _lower_epsilon,
     "fmt_closed": _fmt_closed,
-    "clone_delta": lambda eps, eps0, n: clones.shuffled_delta(eps, eps0, n),
-    "clone_eps": lambda eps0, n, delta: clones.shuffled_epsilon(eps0, n, delta),
+    "clone_delta": lambda eps, eps0, n: shuffling.shuffled_delta(eps, eps0, n),
+    "clone_eps": lambda eps0, n, delta: shuffling.shuffled_epsilon(eps0, n, delta),
     "subsample_eps": lambda eps, gamma: composition.subsampled_epsilon(eps, gamma),
     "kov_thm34": lambda eps, T, delta_slack: composition.kov_epsilon(eps, T, delta_slack),
     "kov_exact_delta": lambda eps_g, eps, T: composition.kov_exact_delta(eps_g, eps, T),

@@ -19,7 +19,7 @@ from explorer.privacy.shuffle_rdp import (
     three_symbol_round_epsilon,
     upper_rdp_table,
 )
-from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
+from explorer.privacy.shuffling import shuffled_delta, shuffled_epsilon
 from explorer.studies.base.study import Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.benchmarks.table import Row, at_least, at_most, sized

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer.privacy import shuffling
 from explorer.privacy.core import binomial
 from explorer.privacy.core.binomial import log_half_pmf
-from explorer.privacy.shuffling import clone_pair, clones
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     CloneCurve,
     Clones,
     blanket_condition,
@@ -176,8 +176,8 @@ def test_curve_is_above_the_inversion_and_close(eps0, k, variant):
 def test_wide_form_is_above_the_sum_and_close(eps0, k, monkeypatch):
     eps = shuffled_epsilon(eps0, k, np.array([1e-3, 1e-8, 1e-60, 1e-250]))
     wide = shuffled_delta(eps, eps0, k)
-    assert clones.ClonePair(eps0, k).wide
-    monkeypatch.setattr(clone_pair, "_WIDE", math.inf)
+    assert shuffling.ClonePair(eps0, k).wide
+    monkeypatch.setattr(shuffling, "_WIDE", math.inf)
     exact = shuffled_delta(eps, eps0, k)
     assert np.all(wide >= exact)
     np.testing.assert_allclose(wide, exact, rtol=2e-5)

@@ -52,7 +52,7 @@ def test_nobody_else_checks_a_range():
         "noise/exact.py",
         "noise/bits.py",
         "heatmaps/integers.py",
-        "spaces/metric_spaces.py",
+        "spaces.py",
         "heatmaps/shuffle_protocol.py",
         "user_metric/exact_release.py",
         "coordinates/exact_reports.py",

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.divergences import conversion_penalty
 from explorer.privacy.shuffle_rdp import clone_renyi
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 VARIANTS = list(Clones)
 

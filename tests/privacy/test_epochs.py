@@ -12,7 +12,7 @@ import pytest
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.shuffle_rdp import Allocation
-from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.shuffling import shuffled_delta
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "shuffle-beyond.json"
 

@@ -13,7 +13,7 @@ from explorer.privacy import odds
 from explorer.privacy.core.bound import Grade, Role
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.shuffle_rdp import clone_epsilon
-from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.shuffling import shuffled_delta
 
 
 @pytest.mark.parametrize(

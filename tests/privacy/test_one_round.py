@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     clones_closed_delta,
     clones_closed_form,
     clones_condition,

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from explorer.privacy import histograms as hg, shuffle_rdp as rdp, user_metric as um
 from explorer.privacy.core.composition import kov_epsilon, kov_exact_epsilon, subsampled_epsilon
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     clones_closed_form,
     clones_condition,
     shuffled_epsilon,

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings, strategies as st
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Grade, Role
 from explorer.privacy.core.composition import kov_exact_epsilon
-from explorer.privacy.shuffling.clones import Clones, shuffled_delta, shuffled_epsilon
+from explorer.privacy.shuffling import Clones, shuffled_delta, shuffled_epsilon
 from tests.privacy.hang import alarm
 
 SIDES = (Role.LOWER, Role.UPPER)

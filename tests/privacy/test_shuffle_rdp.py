@@ -11,7 +11,7 @@ from hypothesis import assume, given, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.divergences import hockey_stick, orders_up_to
-from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.shuffling import shuffled_delta
 
 LOG_EPS0 = st.floats(math.log(0.01), math.log(10)).map(math.exp)
 

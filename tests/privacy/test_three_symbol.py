@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from explorer.privacy import odds, shuffle_rdp as rdp
 from explorer.privacy.core.bound import Role
-from explorer.privacy.shuffling.clones import shuffled_epsilon
+from explorer.privacy.shuffling import shuffled_epsilon
 from tests.privacy.test_shuffle_composition import exact_delta, only
 
 SIDES = (Role.LOWER, Role.UPPER)

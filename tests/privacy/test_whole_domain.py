@@ -15,7 +15,7 @@ from explorer.privacy import coordinates as co, heatmaps as hm, histograms, lear
 from explorer.privacy.core import composition, divergences
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.heatmaps import theory
-from explorer.privacy.shuffling.clones import clones_closed_delta
+from explorer.privacy.shuffling import clones_closed_delta
 from explorer.studies.shuffled_histograms import paper_tables
 from tests.privacy.hang import alarm
 

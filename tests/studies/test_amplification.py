@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Role
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     clones_closed_form,
     clones_condition,
     shuffled_delta,

@@ -212,7 +212,7 @@ _ROUNDS = ("eps0", "k", "n", "T", "delta", "lam_max")
 FUNCTIONS = {
     **{
         ("amplification", "eps", f"exact_{clones}"): _Function(
-            "explorer.privacy.shuffling.clones",
+            "explorer.privacy.shuffling",
             "shuffled_epsilon",
             f'shuffled_epsilon(eps0, n, delta, "{clones}")',
             _CROWD,

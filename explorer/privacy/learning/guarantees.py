@@ -10,7 +10,7 @@ from explorer.privacy.shuffle_rdp import (
     convergence_bound,
     upper_epsilon,
 )
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 PRIVACY = Reference(
     _PAPER, "Theorem 3 (7)", "min with T·εₛ per order and in all; errata shuf-A4, shuf-A6"

@@ -13,7 +13,7 @@ from explorer.privacy.core.divergences import Conversion, epsilon_from_rdp, orde
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
 from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     Clones,
     clones_closed_form,
     clones_condition,

@@ -17,7 +17,7 @@ from explorer.privacy.core.divergences import Conversion, conversion_penalty, ep
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffle_rdp.losses import clone_loss
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 RDP_OF_CLONES = Reference(
     "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",

@@ -14,7 +14,7 @@ from explorer.privacy.core.binomial import log_half_pmf, log_pmf
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 _ROWS, _COLUMNS = 3.0, 200.0
 """Of very many clones so many numbers are listed on a deviation, and twice so many of U."""

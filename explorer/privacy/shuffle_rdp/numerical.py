@@ -56,8 +56,12 @@ from explorer.privacy.shuffle_rdp.from_below import (
 from explorer.privacy.shuffle_rdp.losses import clone_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
-from explorer.privacy.shuffling.clone_pair import log_clone_probability
-from explorer.privacy.shuffling.clones import Clones, shuffled_delta, shuffled_epsilon
+from explorer.privacy.shuffling import (
+    Clones,
+    log_clone_probability,
+    shuffled_delta,
+    shuffled_epsilon,
+)
 
 _CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""

@@ -31,7 +31,7 @@ from explorer.privacy.core.binomial import (
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
-from explorer.privacy.shuffling.clone_pair import clone_guess
+from explorer.privacy.shuffling import clone_guess
 
 _LARGEST = 700.0
 

@@ -28,7 +28,7 @@ from explorer.privacy.shuffle_rdp.losses import (
     _gathered,
 )
 from explorer.privacy.shuffle_rdp.numerical import CloneRounds
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 COMPOSED_BLANKET = Reference(
     "Balle, Bell, Gascón & Nissim 2019; Zhu, Dong & Wang 2022",

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.vectorised import vectorised
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.group_calibration import group_alpha, group_alpha0
 from explorer.privacy.user_metric.product_hops import product_alpha, product_alpha0
 

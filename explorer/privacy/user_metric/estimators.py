@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.spaces import Clustered
-from explorer.privacy.spaces.metric_spaces import IntArray, indices
+from explorer.privacy.spaces import Clustered, IntArray, indices
 from explorer.privacy.user_metric.frequency_errors import gkrr_inverse, laplace_scale
 from explorer.privacy.user_metric.itemwise import GKRR
 

@@ -26,7 +26,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below
 from explorer.privacy.noise.exact import discrete_laplace
-from explorer.privacy.spaces.metric_spaces import IntArray, indices
+from explorer.privacy.spaces import IntArray, indices
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.itemwise import exponential_loss
 

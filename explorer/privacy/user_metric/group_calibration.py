@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.roots import highest_point, root_near, rough_root, safe_side
 from explorer.privacy.core.vectorised import vectorised
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.hops import SEARCHED, Group, group_arguments, rounded_up
 from explorer.privacy.user_metric.sorted_hops import SortedGroup

@@ -25,7 +25,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import bisect, rough_root
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.mean_excess import guess_log_mean_excess, log_mean_excess
 from explorer.privacy.user_metric.theorem44 import MAX_TOTAL

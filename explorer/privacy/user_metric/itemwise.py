@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.spaces import Clustered, FiniteSpace, MetricSpace, Square
-from explorer.privacy.spaces.metric_spaces import IntArray
+from explorer.privacy.spaces import Clustered, FiniteSpace, IntArray, MetricSpace, Square
 from explorer.privacy.user_metric.reduction import draw_items
 
 

@@ -20,7 +20,7 @@ from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.core.composition import LossSums
 from explorer.privacy.core.vectorised import vectorised
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.group_calibration import group_alpha0
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import vectorised
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.hops import Group, group_arguments, log_clone, rounded_up
 from explorer.privacy.user_metric.mean_excess import log_mean_excesses
 

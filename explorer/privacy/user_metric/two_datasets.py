@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.spaces.metric_spaces import IntArray
+from explorer.privacy.spaces import IntArray
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 
 MAX_ASSIGNMENT = 2000

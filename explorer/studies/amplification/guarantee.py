@@ -7,7 +7,7 @@ from explorer.privacy.core.bound import Role
 from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
-from explorer.privacy.shuffling.clones import clones_closed_form
+from explorer.privacy.shuffling import clones_closed_form
 from explorer.studies.amplification import sources
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import (

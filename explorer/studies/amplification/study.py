@@ -15,7 +15,7 @@ from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.randomisers.crowd import COARSE, FINE
 from explorer.privacy.randomisers.known import Known
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
-from explorer.privacy.shuffling.clones import ClonePair, Clones, clones_are_wide, clones_condition
+from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
 from explorer.privacy.tradeoff import DUAL
 from explorer.studies.amplification import guarantee as words, sources, theory
 from explorer.studies.amplification.help import PAGE, PRESETS

@@ -23,7 +23,7 @@ from explorer.privacy.randomisers.known import (
 )
 from explorer.privacy.randomisers.tables import ExactCrowd, enumerable
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
-from explorer.privacy.shuffling.clones import (
+from explorer.privacy.shuffling import (
     ClonePair,
     Clones,
     clones_closed_delta,

@@ -16,7 +16,7 @@ from explorer.privacy.shuffle_rdp import (
     is_loose,
     larger_of,
 )
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context
 
 Prepare = Callable[[float, float, float], ComposedRounds]

@@ -12,7 +12,7 @@ import numpy as np
 
 from explorer.privacy import learning
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Role
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.claims import Claimed, stated
 from explorer.studies.base.composing import clones_apart

@@ -18,7 +18,7 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints, carried
 from explorer.studies.frequency import sources

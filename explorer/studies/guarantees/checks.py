@@ -16,7 +16,7 @@ from explorer.privacy.coordinates import tradeoff_beta
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
-from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.shuffling import shuffled_delta
 from explorer.privacy.spaces import Clustered
 from explorer.privacy.tradeoff import tradeoff_attained, tradeoff_from_deltas
 from explorer.studies.base.claims import claimed

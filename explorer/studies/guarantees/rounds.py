@@ -14,7 +14,7 @@ from explorer.privacy.shuffle_rdp import (
     ComposedRounds,
     LowerRounds,
 )
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context, Guarantee
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.tradeoffs import Law

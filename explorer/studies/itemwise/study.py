@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Reference, Role
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot

@@ -16,7 +16,7 @@ from explorer.privacy.core.bound import (
     Reference,
     Role,
 )
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.privacy.user_metric import Binding, Internal
 from explorer.studies.base.curve_study import Points

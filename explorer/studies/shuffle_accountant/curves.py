@@ -13,7 +13,7 @@ from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.shuffle_rdp import Allocation, ternary
 from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.phrases import LOWER_BOUND
 from explorer.studies.base.study import (

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from explorer.privacy.shuffle_rdp import pure_epsilon
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, guesses, odds_lines, times

@@ -1,7 +1,7 @@
 """Sources of the bounds in the subsampled shuffle model."""
 
 from explorer.privacy.core.bound import SHUFFLE_RDP, Reference
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 
 THEOREM_1 = Reference(SHUFFLE_RDP, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")
 THEOREM_2 = Reference(SHUFFLE_RDP, "Theorem 2", "both directions; errata shuf-A1, shuf-A2")

@@ -10,7 +10,7 @@ from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.shuffle_rdp.ternary import MAX_ALPHA
 from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share
 from explorer.studies.base.claims import stated
 from explorer.studies.base.curve_study import CurveStudy

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.shuffling.clones import Clones
+from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.sorted_hops import SortedGroup
 from tests import vectors
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.shuffling.clones import shuffled_delta
+from explorer.privacy.shuffling import shuffled_delta
 from explorer.privacy.spaces import Clustered
 from explorer.privacy.user_metric import mean_excess
 from explorer.privacy.user_metric.mean_excess import (

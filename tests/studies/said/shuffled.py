@@ -293,7 +293,7 @@ SAID = {
 
 
 def _ignored() -> float:
-    from explorer.privacy.shuffling.clones import clones_closed_form
+    from explorer.privacy.shuffling import clones_closed_form
 
     return float(clones_closed_form(4.0, 1000, 5e-11))
 

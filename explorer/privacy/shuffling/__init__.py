@@ -1,1 +1,0 @@
-"""Privacy amplification by shuffling: clones, in closed form and exactly."""
