@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime import StudyRuntime
     from explorer.engine.session.imported_curves import ImportedCurve
-    from explorer.figures.export_job import ExportJob
+    from explorer.figures.export import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
 
@@ -179,7 +179,7 @@ def bounds_command(
     """
     from explorer.engine.session.imported_curves import imported_to_list, with_imported_curves
     from explorer.figures.animation_frames import Animation, with_frames
-    from explorer.figures.export_job import ExportJob, rendered
+    from explorer.figures.export import ExportJob, rendered
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, claimed
     from explorer.studies.registry import get_study
@@ -260,7 +260,7 @@ def bounds_command(
 def _write_reviewer(job: ExportJob) -> None:
     """Write the reviewer's summary to the job's file, or to standard output."""
     from explorer.cli.running import report_written
-    from explorer.figures.export_job import rendered
+    from explorer.figures.export import rendered
     from explorer.files import write_whole
 
     content = rendered(job)

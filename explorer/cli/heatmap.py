@@ -386,7 +386,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
 
     Without the non-private map, all values that are not private are null.
     """
-    from explorer.figures.export_policy import apply_export_policy
+    from explorer.figures.export import apply_export_policy
     from explorer.figures.tables import points_document
 
     there = result.request.selection

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
-    from explorer.figures.export_job import ExportJob
+    from explorer.figures.export import ExportJob
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.study import Request, Result
 
@@ -150,7 +150,7 @@ def export(
     `animated` adds frames to a job whose format shows several; their progress is printed on a
     terminal.
     """
-    from explorer.figures.export_job import ExportJob, rendered
+    from explorer.figures.export import ExportJob, rendered
     from explorer.files import write_whole
 
     recipe = recipe_of(result, view, data).to_dict()

@@ -14,7 +14,7 @@ from explorer.figures import captions
 from explorer.figures.animation_frames import OF_TIME, Over, frame_ms
 from explorer.figures.captions import parameter_text
 from explorer.figures.colour_maps import colour_limits
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.pages.curves import common_ranges
 from explorer.figures.picture import draw_page, own_settings
 from explorer.figures.recipes import recipe_text
@@ -150,9 +150,9 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
     which = f"{'frame' if of_time or of_parameter else 'draw'} {number} of {count}"
     if of_parameter:
         which += f" ({_running_text(frame)})"
-    chosen = frame.recipe.get("selection", {})
-    if of_time and chosen.get("start") and chosen.get("end"):
-        which += f" ({chosen['start']} to {chosen['end']})"
+    selection = frame.recipe.get("selection", {})
+    if of_time and selection.get("start") and selection.get("end"):
+        which += f" ({selection['start']} to {selection['end']})"
     which += f", which together spend {spend}" * bool(spend)
     result = frame.result
     surfaces = tuple(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.formats import Kind
 from explorer.figures.view_state import study_of
 from explorer.studies.base.grid_answer import run_values, runnable
@@ -80,16 +80,16 @@ class Animation:
         if not 2 <= self.frames <= MAX_FRAMES:
             raise ValueError(f"frames: {self.frames} is outside [2, {MAX_FRAMES}]")
 
-    def told(self) -> dict[str, Any]:
+    def as_recipe(self) -> dict[str, Any]:
         """Return the settings for a recipe, without anything taken from the check-ins."""
-        told: dict[str, Any] = {"over": self.over.value, "frames": self.frames}
-        return told | {"key": self.key} if self.over is Over.PARAMETER else told
+        settings: dict[str, Any] = {"over": self.over.value, "frames": self.frames}
+        return settings | {"key": self.key} if self.over is Over.PARAMETER else settings
 
 
-def frame_ms(told: Mapping[str, Any]) -> int:
+def frame_ms(settings: Mapping[str, Any]) -> int:
     """Return the duration of a frame, from the animation's recipe."""
-    if told.get("over") == Over.PARAMETER:
-        return max(20, round(RUN_MS / int(told["frames"])))
+    if settings.get("over") == Over.PARAMETER:
+        return max(20, round(RUN_MS / int(settings["frames"])))
     return FRAME_MS
 
 
@@ -106,7 +106,7 @@ def running(result: Result) -> tuple[Parameter, ...]:
     return tuple(p for p in runnable(study, result) if p.key not in left)
 
 
-def requests(asked: Request, animation: Animation) -> list[Request]:
+def requests(request: Request, animation: Animation) -> list[Request]:
     """Return the request of every frame, with a seed or a value of its own.
 
     Raises
@@ -117,17 +117,17 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
     if animation.over is Over.PARAMETER:
         # Two maps with equal noise and different ε would reveal the counts.
         return [
-            replace(asked.with_value(animation.key, value), seed=(asked.seed + i) % _SEEDS)
+            replace(request.with_value(animation.key, value), seed=(request.seed + i) % _SEEDS)
             for i, value in enumerate(
-                run_values(parameter(get_study(asked.study), animation.key), animation.frames)
+                run_values(parameter(get_study(request.study), animation.key), animation.frames)
             )
         ]
-    seeds = [replace(asked, seed=(asked.seed + i) % _SEEDS) for i in range(animation.frames)]
+    seeds = [replace(request, seed=(request.seed + i) % _SEEDS) for i in range(animation.frames)]
     if animation.over is Over.DRAWS:
         return seeds
-    if asked.selection is None:
+    if request.selection is None:
         raise ValueError("time sweep: there are no check-ins; animate draws")
-    parts = windows(asked.selection, animation)
+    parts = windows(request.selection, animation)
     return [replace(r, selection=part) for r, part in zip(seeds, parts, strict=True)]
 
 
@@ -143,9 +143,9 @@ def windows(selection: Selection, animation: Animation) -> list[Selection]:
         As `requests`.
     """
     start, end = selection.start or animation.first, selection.end
-    came = selection.time_origin
+    origin = selection.time_origin
     if end is None or selection.start is None:
-        came = Origin.EXTENT
+        origin = Origin.EXTENT
     if start is None or (end is None and animation.last is None):
         raise ValueError("time sweep: these check-ins have no times; animate draws")
     begin = _instant(start)
@@ -162,7 +162,7 @@ def windows(selection: Selection, animation: Animation) -> list[Selection]:
     ]
     begins = edges if animation.over is Over.MOVING else [edges[0]] * animation.frames
     return [
-        replace(selection, start=start, end=end, time_from=came)
+        replace(selection, start=start, end=end, time_from=origin)
         for start, end in zip(begins, edges[1:], strict=False)
     ]
 
@@ -193,7 +193,7 @@ def with_frames(
     Raises
     ------
     ValueError
-        As `requests`, and where maps are to run or curves to be drawn again and again.
+        As `requests`; also if the result can't be animated in this way.
     """
     if job.format.kind is not Kind.ANIMATION:
         return job
@@ -204,18 +204,18 @@ def with_frames(
     if not (runs or of_maps):
         return job
     question = replace(job.result.request, fidelity=Fidelity.COARSE)
-    asked = requests(question if of_maps else job.result.request, animation)
-    job = replace(job, animation=replace(animation, frames=len(asked)).told())
-    kept = tuple(s for s in job.result.series if s.pin or s.own)
+    requested = requests(question if of_maps else job.result.request, animation)
+    job = replace(job, animation=replace(animation, frames=len(requested)).as_recipe())
+    reference_curves = tuple(s for s in job.result.series if s.pin or s.own)
 
     def frames() -> Iterator[ExportJob]:
-        for number, request in enumerate(asked, 1):
+        for number, request in enumerate(requested, 1):
             if of_maps:
                 result = next(r for r in answer(request, check) if not r.early)
             else:
                 *_, result = answer(request, check)
-                result = replace(result, series=result.series + kept)
-            job.report(number / len(asked) / 2)
+                result = replace(result, series=result.series + reference_curves)
+            job.report(number / len(requested) / 2)
             yield replace(job, result=result, recipe=_of_frame(job.recipe, request))
 
     return replace(job, frames=frames())
@@ -226,7 +226,7 @@ def _of_frame(recipe: Mapping[str, Any], request: Request) -> dict[str, Any]:
     result = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
     if "values" in recipe:
         result["values"] = dict(request.values)
-    chosen, selection = recipe.get("selection"), request.selection
-    if selection is not None and isinstance(chosen, Mapping):
-        result["selection"] = {**chosen, "start": selection.start, "end": selection.end}
+    stored, selection = recipe.get("selection"), request.selection
+    if selection is not None and isinstance(stored, Mapping):
+        result["selection"] = {**stored, "start": selection.start, "end": selection.end}
     return result

@@ -71,7 +71,7 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
     for key, value in values.items():
         parameter = known.get(key)
         if key in unused or (parameter is not None and not parameter.in_panel):
-            continue  # what stands beside a map is told by the panes' titles
+            continue  # the panes' titles name the maps
         if parameter is None:
             parts.append(f"{key} = {value}")
         elif parameter.default_unsaid and value == parameter.default:
@@ -83,29 +83,29 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
 
 def data_line(recipe: Mapping[str, Any]) -> str:
     """Return the description of the check-ins in a recipe; empty without any."""
-    chosen = recipe.get("selection")
-    if not isinstance(chosen, Mapping):
+    selection = recipe.get("selection")
+    if not isinstance(selection, Mapping):
         return ""
     parts = []
     data = recipe.get("data")
     if isinstance(data, Mapping):
         parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
-    if chosen.get("region") is not None:
-        region = region_of((*chosen["region"],), chosen.get("plane") or "")
+    if selection.get("region") is not None:
+        region = region_of((*selection["region"],), selection.get("plane") or "")
         parts.append(f"region {region.words}")
     else:
         parts.append("a region found from the check-ins")
-    if chosen.get("image"):
-        parts.append(f"image {chosen['image']}")
-    if chosen.get("start") or chosen.get("end"):
-        parts.append(f"time {chosen.get('start') or '…'} to {chosen.get('end') or '…'}")
-    elif "time_from" in chosen:
+    if selection.get("image"):
+        parts.append(f"image {selection['image']}")
+    if selection.get("start") or selection.get("end"):
+        parts.append(f"time {selection.get('start') or '…'} to {selection.get('end') or '…'}")
+    elif "time_from" in selection:
         parts.append("a time range found from the check-ins")
-    seed, unit = f"sample seed {chosen.get('data_seed', 0)}", chosen.get("unit") or "user"
-    if chosen.get("users") is not None:
-        parts.append(f"at most {chosen['users']:,} {unit}s ({seed})")
-    elif chosen.get("share") is not None:
-        parts.append(f"a share of {chosen['share']:g} of the {unit}s ({seed})")
+    seed, unit = f"sample seed {selection.get('data_seed', 0)}", selection.get("unit") or "user"
+    if selection.get("users") is not None:
+        parts.append(f"at most {selection['users']:,} {unit}s ({seed})")
+    elif selection.get("share") is not None:
+        parts.append(f"a share of {selection['share']:g} of the {unit}s ({seed})")
     else:
         parts.append("the whole file as one unit" if unit == "file" else f"all {unit}s")
     if "seed" in recipe and "which" not in recipe:  # error curves have seeds of their own
@@ -204,9 +204,9 @@ def guarantee_lines(result: Result) -> list[str]:
     lines = []
     promise = result.guarantee
     if promise is not None:
-        said = " ".join(filter(None, (promise.sentence, promise.beside)))
+        sentence = " ".join(filter(None, (promise.sentence, promise.beside)))
         lines += [promise.claimed] if promise.claimed else []
-        lines.append(f"Guarantee{_swept_value(result)}: {said}")
+        lines.append(f"Guarantee{_swept_value(result)}: {sentence}")
         lines.append(
             f"Protects {promise.unit}. Add or remove: {promise.add_remove}. "
             f"Replace one: {promise.replace_one}. {promise.trust}"
@@ -250,13 +250,15 @@ def comparison_line(result: Result) -> str:
 def drawing_line(result: Result, shown: Sequence[Surface]) -> str:
     """Return the public numbers of overlays that replace cells."""
     keys = tuple(f"{surface.key}_" for surface in shown if surface.overlay is not None)
-    told = [r for r in result.readouts if keys and r.key.startswith(keys) and not r.curator_only]
-    return _readouts(result, told)
+    shown_readouts = [
+        r for r in result.readouts if keys and r.key.startswith(keys) and not r.curator_only
+    ]
+    return _readouts(result, shown_readouts)
 
 
-def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
+def _readouts(result: Result, selection: Sequence[Readout]) -> str:
     parts = []
-    for r in chosen:
+    for r in selection:
         unit = f" {r.unit}" if r.unit else ""
         sign = "=" if r.role in (None, Role.BASELINE) else r.role.glyph
         if r.value is not None and math.isfinite(r.value):
@@ -276,7 +278,7 @@ def notes_of(
 ) -> tuple[list[str], list[str], str]:
     """Return the notes below a picture, without the parts that the view leaves out.
 
-    The credit in the footer is always kept, as the licences of map data require it.
+    The credit in the footer is never omitted, as the licences of map data require it.
     """
     without = view.left_out
     return (

@@ -59,14 +59,14 @@ class ComparedRow:
         The number and its error bar; None where there is none.
     unit : str
     settings : tuple of str
-        The parameters that matter, each with its value.
+        Relevant parameters with their values.
     conditions : tuple of Condition
         Of the answer, without those of other curves.
     reference : str
     stamp : str
         Must be shown with the number wherever it is copied to.
     recipe : str
-        JSON from which it can be made again.
+        JSON from which it can be computed again.
     missing : str
         Why there is no value.
     short : str
@@ -96,7 +96,7 @@ class ComparedRow:
     recipe: str = ""
     missing: str = ""
     short: str = ""
-    asked: str = ""
+    requested_quantity: str = ""
     claimed: bool = False
     grade: Grade | None = None
     delta: float | None = None
@@ -140,8 +140,8 @@ def compared_row(
     at = settings(request)
     delta = dict(request.values).get("delta")
     promise = float(delta) if isinstance(delta, float | int) else None
-    found = _number_of(result, key) if result else None
-    if result is None or found is None:
+    number = _number_of(result, key) if result else None
+    if result is None or number is None:
         why = missing or ("this answer does not have it" if result else "not computed")
         return ComparedRow(
             study.name,
@@ -159,38 +159,38 @@ def compared_row(
             recipe,
             why,
             short=key,
-            asked=y,
+            requested_quantity=y,
             claimed=claimed,
             delta=promise,
         )
     series = next((s for s in result.series if s.key == key), None)
     # A readout of a curve's value is the quantity on the y axis; others have their own name.
-    measured, unit = (y, found.unit or shown.unit) if series else (found.label, found.unit)
+    measured, unit = (y, number.unit or shown.unit) if series else (number.label, number.unit)
     if series:
         reference = str(series.reference)
     else:
         cited = result.guarantee.references if result.guarantee else ()
         reference = str(cited[0]) if cited else ""
-    curator = found.curator_only or result.curator_only
+    curator = number.curator_only or result.curator_only
     return ComparedRow(
         study.name,
         measured,
-        found.label + ", claimed" * claimed,
-        found.role,
-        _finite(found.value),
-        _finite(found.low),
-        _finite(found.high),
+        number.label + ", claimed" * claimed,
+        number.role,
+        _finite(number.value),
+        _finite(number.low),
+        _finite(number.high),
         unit,
         at,
         conditions_of(result.conditions, result.series, [series] if series else []),
         reference,
         "; ".join(filter(None, (result.stamp, CURATOR_ONLY if curator else ""))),
         recipe,
-        "" if found.value is not None else _why(found),
-        short=short_name(study, key, found.label),
-        asked=y,
+        "" if number.value is not None else _why(number),
+        short=short_name(study, key, number.label),
+        requested_quantity=y,
         claimed=claimed,
-        grade=series.grade if series and found.role in (Role.UPPER, Role.LOWER) else None,
+        grade=series.grade if series and number.role in (Role.UPPER, Role.LOWER) else None,
         delta=promise,
     )
 
@@ -279,16 +279,19 @@ def grouped(rows: Sequence[ComparedRow]) -> Grouping:
     """Group rows by study, quantity and settings, in order of first occurrence."""
     result: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
     for place, row in enumerate(rows):
-        result.setdefault((row.study, row.asked, row.settings), []).append(place)
+        result.setdefault((row.study, row.requested_quantity, row.settings), []).append(place)
     subjects = list(dict.fromkeys(key[:2] for key in result))
     groups = []
-    for number, ((study, asked, settings), places) in enumerate(result.items()):
-        alike = [set(s) for *subject, s in result if tuple(subject) == (study, asked)]
+    for number, ((study, requested_quantity, settings), places) in enumerate(result.items()):
+        alike = [set(s) for *subject, s in result if tuple(subject) == (study, requested_quantity)]
         common = set.intersection(*alike)
         differs = [part for part in settings if part not in common]
         named = [study] if len({s for s, _ in subjects}) > 1 else []
-        named += [asked] if len({a for s, a in subjects if s == study}) > 1 else []
-        title = " · ".join((*named, ", ".join(differs))).strip(" ·") or f"{study} · {asked}"
+        named += [requested_quantity] if len({a for s, a in subjects if s == study}) > 1 else []
+        title = (
+            " · ".join((*named, ", ".join(differs))).strip(" ·")
+            or f"{study} · {requested_quantity}"
+        )
         groups.append(Group(_letter(number), title, tuple(places)))
     shared: set[str] = set.intersection(*(set(r.settings) for r in rows)) if rows else set()
     ordered = [part for part in rows[0].settings if part in shared] if rows else []
@@ -397,8 +400,8 @@ def _text(row: ComparedRow, key: str) -> str:
     if key == "role":
         return row.role.value if row.role is not None else ""
     if key == "value":
-        said = value_text(row)
-        return f"{said} ({row.missing})" if row.missing else said
+        text = value_text(row)
+        return f"{text} ({row.missing})" if row.missing else text
     if key in ("low", "high"):
         number = getattr(row, key)
         return "" if number is None else format_number(number, _EDGES[key])

@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer import __version__
 from explorer.figures import captions
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.recipes import recipe_text
 from explorer.figures.tables import COLUMNS, cell_texts, comments, one_grid, point_rows, whole_stamp
 from explorer.geography.region import Region, geometry, longitude_note, wrap_box
@@ -20,9 +20,9 @@ LEFT_OUT = (
     "are left out"
 )
 NO_PLACE = (
-    "{format}: it would tell where the map lies, and the region was found from the check-ins or "
+    "{format}: it would reveal where the map is, and the region was derived from the check-ins or "
     "drawn over them; give its four edges (in the Data panel, or --region), or choose CSV or JSON, "
-    "which do without a place"
+    "which have no positions"
 )
 
 NOT_THE_EARTH = (

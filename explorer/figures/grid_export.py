@@ -199,13 +199,13 @@ def parquet_bytes(job: GridJob) -> bytes:
     def quoted(text: str) -> str:
         return "'" + text.replace("'", "''") + "'"
 
-    told = {
+    fields = {
         "recipe": recipe_text(job.recipe),
         "about": _ABOUT,
         "stamp": job.answer.stamp,
         "version": __version__,
     }
-    metadata = ", ".join(f"{key}: {quoted(text)}" for key, text in told.items())
+    metadata = ", ".join(f"{key}: {quoted(text)}" for key, text in fields.items())
     types = ", ".join(f"{quoted(k)}: {quoted(t)}" for k, t in columns_of(job.answer).items())
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con:
         table, file = Path(folder, "table.csv"), Path(folder, "table.parquet")

@@ -1,12 +1,13 @@
-"""Export of a result as PNG, SVG or PDF, with its recipe inside."""
+"""Drawing of results as PNG, SVG or PDF with their recipe, and of formulas as PNG."""
 
 import io
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.pages.curves import draw_curves, draw_errors
 from explorer.figures.pages.maps import draw_maps
 from explorer.figures.pages.page_layout import Page
@@ -150,3 +151,65 @@ def draw_page(
     else:
         draw_curves(page, result, view, recipe)
     return page
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaPicture:
+    """A formula as PNG.
+
+    Attributes
+    ----------
+    png : bytes
+        Transparent around the letters.
+    width, height : float
+        In device-independent pixels.
+    """
+
+    png: bytes
+    width: float
+    height: float
+
+
+def formula_pictures(
+    formulas: tuple[str, ...], colour: str, points: float = 13.5, scale: float = 2.0
+) -> tuple[FormulaPicture, ...]:
+    """Return formulas drawn in one colour.
+
+    Parameters
+    ----------
+    formulas : tuple of str
+        Mathtext, without dollar signs.
+    colour : str
+        ``#rrggbb``.
+    points : float
+        Size of letters.
+    scale : float
+        Device pixels to one device-independent pixel of 1/96 inch.
+
+    Raises
+    ------
+    ValueError
+        Naming the formula that can't be read.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    pictures = []
+    # The settings are global to the process, so that nothing else may be drawn meanwhile.
+    with own_settings(), rc_context({"mathtext.fontset": "stix"}):
+        for latex in formulas:
+            figure = Figure(figsize=(10, 1), dpi=96 * scale)
+            FigureCanvasAgg(figure)
+            figure.patch.set_alpha(0.0)
+            figure.text(0.0, 0.0, f"${latex}$", color=colour, fontsize=points)
+            stream = io.BytesIO()
+            try:
+                figure.savefig(stream, format="png", bbox_inches="tight", pad_inches=0.03)
+            except ValueError as error:
+                raise ValueError(f"formula {latex!r} can't be drawn: {error}") from error
+            png = stream.getvalue()
+            # Width and height are in the header of a PNG.
+            width, height = (int.from_bytes(png[i : i + 4], "big") for i in (16, 20))
+            pictures.append(FormulaPicture(png, width / scale, height / scale))
+    return tuple(pictures)

@@ -121,13 +121,14 @@ _IN_PLACE = ("csv", "json")
 """Formats read in this process, by a single pass over a bounded beginning of the file."""
 
 
-def _text_of(found: ExportFormat, path: Path) -> str | None:
+def _text_of(form: ExportFormat, path: Path) -> str | None:
     """Return the text of the recipe in a file; most formats are read in a bounded worker."""
-    if found.suffix in _IN_PLACE or in_worker():
-        text: str | None = resolve_name(found.reader)(path)
-        return text
-    kept: str | None = call(_text_apart, found.reader, path, name=path.name, memory=MEMORY)
-    return kept
+    text: str | None
+    if form.suffix in _IN_PLACE or in_worker():
+        text = resolve_name(form.reader)(path)
+    else:
+        text = call(_text_apart, form.reader, path, name=path.name, memory=MEMORY)
+    return text
 
 
 def _text_apart(reader: str, path: Path, cancelled: object) -> str | None:
@@ -154,13 +155,13 @@ def read_exported(
     path, exported = subject
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise ValueError(f"{path.name}: this is no file that can be opened")
-    asked, exported = exported is None, exported
-    if asked:
+    detect, exported = exported is None, exported
+    if detect:
         exported = path.is_file() and _format_of(path)[1]
     try:
         return read_recipe(path) if exported else None
     except GeoJsonError:
-        if asked:  # places on a map, which may be check-ins
+        if detect:  # places on a map, which may be check-ins
             return None
         raise
 
@@ -182,9 +183,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         recipe = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError(f"{path.name}: what stands in place of its recipe is damaged") from None
+        raise ValueError(f"{path.name}: its recipe is damaged") from None
     if not isinstance(recipe, dict):
-        raise ValueError(f"{path.name}: what stands in place of its recipe is not one")
+        raise ValueError(f"{path.name}: its recipe is no JSON object")
     return recipe
 
 
@@ -410,9 +411,9 @@ def from_parquet(path: Path) -> str | None:
             ).fetchone()
         except duckdb.Error as error:
             # The message has the full path, and may quote the content of the file.
-            said = str(error).splitlines()[0].replace(str(path.resolve()), path.name)
-            said = "".join(c if c.isprintable() else "\ufffd" for c in said)
-            raise ValueError(f"{path.name}: the Parquet file is damaged ({said})") from None
+            reason = str(error).splitlines()[0].replace(str(path.resolve()), path.name)
+            reason = "".join(c if c.isprintable() else "\ufffd" for c in reason)
+            raise ValueError(f"{path.name}: the Parquet file is damaged ({reason})") from None
     return None if result is None else bytes(result[0]).decode("ascii", "replace")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.csv_rows import CsvRows
 from explorer.figures import captions
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.recipes import RECIPE_PREFIX, recipe_text
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
@@ -136,8 +136,8 @@ def result_document(
     recipe_text(recipe)
     shown = captions.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
-    found = claimed(result, view.claim)
-    reasons = unclaimed(result, found)
+    claim = claimed(result, view.claim)
+    reasons = unclaimed(result, claim)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "stamp": whole_stamp(result, shown),
@@ -180,14 +180,14 @@ def result_document(
             "references": [_reference_document(r) for r in promise.references],
             "differences": list(promise.differences),
         }
-    if found is not None:
+    if claim is not None:
         document["claim"] = {
-            "series": found.series.key,
-            "wanted": found.wanted,
-            "value": found.value,
-            "role": found.series.role.value,
-            "grade": found.series.grade.value,
-            "sentence": found.line,
+            "series": claim.series.key,
+            "wanted": claim.wanted,
+            "value": claim.value,
+            "role": claim.series.role.value,
+            "grade": claim.series.grade.value,
+            "sentence": claim.line,
         }
     return document
 

@@ -42,16 +42,15 @@ class ViewState:
         South, west, north, east that the map shows; None is the region with a margin.
     show_basemap, show_cities : bool
     show_contributions : bool
-        Whether the histogram of what users contribute stands below the maps; only the curator sees
-        it.
+        Whether the histogram of users' contributions is below the maps, for the curator only.
     picture : str
-        What is behind the map of a plane that is not the Earth: a picture's name and sha256 as the
-        runtime knows it (`add_file`); empty for none.
+        Picture behind the map of a plane that is not the Earth: name and sha256 of a file added to
+        the runtime (`add_file`); empty for none.
     left_out : tuple of str
-        What of `PARTS` is not on the page; stamps always are.
+        Omitted `PARTS` of the page; stamps are never omitted.
     pinned : tuple of mappings
-        Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
-        were ``hidden``.
+        Reference curves: their ``recipe`` as JSON values, and the keys of those that were
+        ``hidden``.
     own : tuple of mappings
         Curves from users' files, as JSON values.
 
@@ -94,7 +93,7 @@ class ViewState:
         for name in ("x_range", "y_range"):
             ends = getattr(self, name)
             if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-                raise ValueError(f"{name}: {ends[0]:g}…{ends[1]:g} must be finite and grow")
+                raise ValueError(f"{name}: {ends[0]:g}…{ends[1]:g} must be finite and ascending")
         if self.map_box is not None:
             south, west, north, east = self.map_box
             if not (all(map(math.isfinite, self.map_box)) and south < north and west < east):

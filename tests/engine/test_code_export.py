@@ -23,7 +23,7 @@ from explorer.engine.session.code_export import (
 )
 from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.export_policy import apply_export_policy
+from explorer.figures.export import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.resources import resource_path, samples
 from explorer.studies.base.claims import claimed

@@ -24,7 +24,7 @@ from explorer.engine.session.imported_curves import (
 from explorer.engine.session.plot_view import first_keys
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.style import LIGHT, series_styles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 
 
 def write(job: ExportJob) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.figures.animation_frames import Animation, with_frames
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole

@@ -24,7 +24,7 @@ from explorer.figures.animation_frames import (
     requests,
     with_frames,
 )
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
@@ -254,7 +254,7 @@ def test_it_can_be_cancelled_and_refuses_what_is_too_large(monkeypatch) -> None:
         with pytest.raises(Cancelled):
             rendered(with_frames(job(fmt, report=stop), DRAWS, answer))
         with pytest.raises(ValueError, match="no frames"):
-            rendered(job(fmt, animation=DRAWS.told()))
+            rendered(job(fmt, animation=DRAWS.as_recipe()))
         large = with_frames(replace(job(fmt), size_px=(9000, 9000)), DRAWS, answer)
         with pytest.raises(ValueError, match=r"20 frames|a video"):
             rendered(large)
@@ -354,7 +354,7 @@ def test_frames_of_a_parameter_are_answers_to_its_values(monkeypatch: pytest.Mon
     noisy = replace(result, series=(replace(drawn, role=Role.ESTIMATE, formula=False),))
     with pytest.raises(ValueError, match="there are: none"):
         with_frames(replace(asked, result=noisy), run_eps, answer)
-    with pytest.raises(ValueError, match="a parameter run"):
+    with pytest.raises(ValueError, match="GIF"):
         rendered(with_frames(asked, DRAWS, answer))
 
 

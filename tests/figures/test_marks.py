@@ -21,7 +21,7 @@ from explorer.figures.geometry import (
     runs,
     whole_axis,
 )
-from explorer.figures.pages.draw_series import legend_handle
+from explorer.figures.pages.series import legend_handle
 from explorer.figures.picture import figure_bytes
 from explorer.figures.style import DASHES, dashes, series_styles, theme
 from explorer.privacy.core.bound import Role

@@ -112,7 +112,7 @@ def test_short_labels_keep_their_roles() -> None:
 
 
 def test_names_that_would_be_cut_alike_are_cut_within() -> None:
-    from explorer.figures.pages.legend import _cut_all
+    from explorer.figures.pages.series import _cut_all
 
     whole = ["short", "a long name, the first", "a long name, the second"]
     cut = _cut_all(whole, 8.0)

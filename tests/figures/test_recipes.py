@@ -148,7 +148,7 @@ def foreign(kind, path):
     [
         ("png", "no recipe"),
         ("png-damaged-recipe", "damaged"),
-        ("png-list", "is not one"),
+        ("png-list", "no JSON object"),
         ("png-long", "longer|damaged"),
         ("png-cut", "damaged"),
         ("png-bomb", "damaged|no recipe|longer"),
@@ -159,7 +159,7 @@ def foreign(kind, path):
         ("json", "no recipe"),
         ("json-cut", "damaged"),
         ("json-deep", "damaged"),
-        ("json-text-recipe", "is not one"),
+        ("json-text-recipe", "no JSON object"),
         ("csv", "no recipe"),
         ("csv-comments", "no recipe"),
         ("csv-without", "not a PNG"),

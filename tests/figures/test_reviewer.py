@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.pages.reviewer import best_proved, reviewer_lines
 from explorer.figures.view_state import ViewState

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState

@@ -19,7 +19,7 @@ from explorer.engine.session.utility_settings import (
     utility_from_recipe,
     utility_to_recipe,
 )
-from explorer.figures.export_policy import apply_export_policy
+from explorer.figures.export import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import schedule

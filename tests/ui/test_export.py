@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.engine.session.recipe import Recipe
 from explorer.figures import formats
 from explorer.figures.animation_frames import FRAMES
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.geography.region import Region

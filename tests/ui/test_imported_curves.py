@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.figures.export_job import rendered
+from explorer.figures.export import rendered
 from explorer.figures.formats import by_suffix
 from explorer.figures.style import LIGHT
 from explorer.ui.dialogs.export import ExportDialog

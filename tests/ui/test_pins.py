@@ -18,7 +18,7 @@ from explorer.engine.session.plot_view import (
     pins_from_list,
 )
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.formats import by_suffix
 from explorer.figures.pins import pin_label
 from explorer.figures.recipes import read_recipe

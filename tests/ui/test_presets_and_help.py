@@ -11,7 +11,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 
 from explorer.engine.session.session import state_from_dict, state_to_dict
-from explorer.figures.formulas import formula_pictures
+from explorer.figures.picture import formula_pictures
 from explorer.studies.base.study import default_request, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui.panels.presets import follow_preset

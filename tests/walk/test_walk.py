@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formats import of_kind
-from explorer.figures.formulas import formula_pictures
+from explorer.figures.picture import formula_pictures
 from explorer.figures.recipes import read_recipe
 from explorer.studies.base.study import (
     Kind,

@@ -74,7 +74,7 @@ def map_line(settings: Mapping[str, Any]) -> str:
     Parameters
     ----------
     settings : mapping
-        A recipe that passed `explorer.figures.export_policy` without the true map.
+        A recipe that passed `explorer.figures.export` without the true map.
 
     Raises
     ------

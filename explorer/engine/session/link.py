@@ -36,7 +36,7 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     Parameters
     ----------
     recipe : mapping
-        JSON values that passed `explorer.figures.export_policy`.
+        JSON values that passed `explorer.figures.export`.
     """
     study = get_study(recipe["study"])
     values, quantity = recipe["values"], recipe.get("quantity", "")

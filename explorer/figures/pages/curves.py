@@ -8,9 +8,8 @@ import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.geometry import bar_edges, invalid_stretches, whole_axis
-from explorer.figures.pages.draw_series import draw_series
-from explorer.figures.pages.legend import draw_legend
 from explorer.figures.pages.page_layout import Page
+from explorer.figures.pages.series import draw_legend, draw_series
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.core.bound import FloatArray

@@ -1,4 +1,6 @@
-"""Page of heatmaps: one to six panes with basemap, overlays and colour scales."""
+"""Page of heatmaps: panes with basemap, overlays and colour scales, and contribution histogram."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +12,6 @@ import numpy as np
 from explorer.figures import captions
 from explorer.figures.colour_maps import colour_limits, colour_table, diverging_table, largest
 from explorer.figures.pages.backdrop import draw_backdrop
-from explorer.figures.pages.histogram import Strip
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines, lines_in, shipped_basemap
@@ -20,9 +21,17 @@ from explorer.geography.plane import Plane
 from explorer.geography.region import Box, Region, scale_bars_for
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import power_of_ten
-from explorer.studies.base.study import Overlay, Result, Surface
+from explorer.studies.base.study import Overlay, Result, Surface, Table
+from explorer.studies.heatmap.contributions import ALL, HISTOGRAM
 
-MANY = 2000
+HISTOGRAM_SHARE = 0.12
+"""Height of the contribution histogram as a share of the page's height."""
+HISTOGRAM_BARS = ("check-ins", "cells visited")
+"""Labels of the two bars of a size of contribution."""
+HISTOGRAM_HEADROOM = 1.7
+"""Upper end of the axis relative to the highest bar, leaving space for the legend."""
+HISTOGRAM_TITLE = "a user, up to"
+MIN_RASTERISED = 2000
 """Number of points from which they are rasterised in vector formats."""
 
 
@@ -78,7 +87,7 @@ def draw_overlay(
             linewidth=0,
             alpha=0.6,
             zorder=3.6,
-            rasterized=len(x) > MANY,
+            rasterized=len(x) > MIN_RASTERISED,
             gid="points",
         )
         return
@@ -184,7 +193,7 @@ def draw_maps(
     limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)
-    strip = Strip(page, result, view, room.around)
+    strip = ContributionHistogram(page, result, view, room.around)
     notes = captions.notes_of(
         view,
         caption=[
@@ -297,9 +306,9 @@ class _Room:
                 visible: Box = (0.0, 0.0, 1.0, 1.0)
             else:
                 aspect = surface.region.aspect
-                asked = view.map_box or around(surface.region)
+                box = view.map_box or around(surface.region)
                 on_earth = surface.region.plane is None
-                visible = filling(asked, self._wide / tall * aspect, on_earth)
+                visible = filling(box, self._wide / tall * aspect, on_earth)
                 width, height = self._wide, tall
                 shape = (visible[3] - visible[1]) / ((visible[2] - visible[0]) * aspect)
                 if shape > 1.0001 * width / height:  # wider than from pole to pole is high
@@ -561,3 +570,59 @@ def _colour_bar(
         fontsize=0.9 * page.label_size,
         color=page.theme.text,
     )
+
+
+class ContributionHistogram:
+    """The histogram of a result, shown on pages for the curator if the view includes it.
+
+    Attributes
+    ----------
+    height : float
+        Its height in inches; 0 if there is none, or no space for it.
+    """
+
+    def __init__(self, page: Page, result: Result, view: ViewState, around: float) -> None:
+        shown = captions.shown_surfaces(result, view)
+        secret = [surface for surface in shown if surface.curator_only]
+        table = next((t for t in result.tables if t.key == HISTOGRAM), None)
+        height = HISTOGRAM_SHARE * page.height
+        fits = page.room(around) >= height + 2 * page.inches(page.small)
+        self._page, self._table = page, table if secret and view.show_contributions else None
+        self.height = height if self._table is not None and fits else 0.0
+        self._cap = int(dict(result.request.values).get("cap", ALL))
+
+    def draw(self) -> None:
+        """Draw the histogram at the page's bottom and raise the bottom."""
+        if self._table is None or not self.height:
+            return
+        page = self._page
+        left, line = 6 * page.margin, page.inches(page.small)
+        width, tall = page.across - left + page.margin, self.height - 2 * line
+        axes = page.axes(left, page.bottom + 1.6 * line, width, tall)
+        _draw_bars(axes, page, self._table, self._cap)
+        page.bottom += self.height + page.margin / 2
+
+
+def _draw_bars(axes: Any, page: Page, table: Table, cap: int) -> None:
+    rows = np.array(table.rows, float)
+    at = np.arange(len(rows))
+    for part, kind in enumerate(HISTOGRAM_BARS):
+        colour = page.theme.curves[part]
+        axes.bar(at + 0.4 * part - 0.2, rows[:, 2 + part], 0.4, color=colour, label=kind)
+    axes.set_ylim(0, HISTOGRAM_HEADROOM * rows[:, 2:].max())
+    axes.set_xticks(at, [f"{high:,.0f}" for high in rows[:, 1]])
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=3)
+    axes.tick_params(labelsize=page.small)
+    axes.set_ylabel("users", fontsize=page.small, color=page.theme.text)
+    if cap < rows[-1, 1]:
+        axes.axvline(math.log2(cap) + 0.5, color=page.theme.text, linestyle="--", linewidth=0.8)
+    axes.legend(
+        title=f"{HISTOGRAM_TITLE} …" if cap >= rows[-1, 1] else f"{HISTOGRAM_TITLE} …; k = {cap:,}",
+        loc="upper right",
+        ncols=2,
+        frameon=False,
+        fontsize=page.small,
+        borderpad=0,
+        labelcolor=page.theme.text,
+    )
+    axes.get_legend().get_title().set(fontsize=page.small, color=page.theme.text)

@@ -18,9 +18,8 @@ from explorer.figures.grid_panels import (
     shape,
     shown_quantity,
 )
-from explorer.figures.pages.draw_series import draw_series
-from explorer.figures.pages.legend import draw_legend
 from explorer.figures.pages.page_layout import Page, drawable
+from explorer.figures.pages.series import draw_legend, draw_series
 from explorer.figures.picture import MAX_PIXELS, own_settings
 from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.style import SeriesStyle, series_styles, theme

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.figures import captions
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export import ExportJob
 from explorer.figures.pages.page_layout import LINE, POINTS_PER_INCH, drawable, wrap
 from explorer.figures.picture import draw_page, own_settings
 from explorer.figures.recipes import METADATA, recipe_text
@@ -23,7 +23,7 @@ from explorer.studies.base.study import Condition, Result
 DEFINITION = (
     "A mechanism M is (ε, δ)-differentially private if for every two neighbouring inputs D and D' "
     "and every set S of outputs Pr[M(D) ∈ S] ≤ e^ε · Pr[M(D') ∈ S] + δ; with δ = 0 it is ε-DP. "
-    "Which inputs are neighbouring is said below, once for each meaning"
+    "Which inputs are neighbouring is stated below, for each meaning"
 )
 BY_DISTANCE = (
     "ε depends on how far the two inputs are apart, or on what an observer believes, as “In words” "
@@ -57,9 +57,9 @@ def reviewer_lines(
     ValueError
         If the result has no guarantee.
     """
-    found = claimed(result, claim)
-    told = stated(result, claim)
-    promise = told.guarantee
+    claimed_bound = claimed(result, claim)
+    claiming_result = stated(result, claim)
+    promise = claiming_result.guarantee
     if promise is None:
         raise ValueError("nothing is promised for these values: see the conditions")
     study = study_of(result)
@@ -78,13 +78,13 @@ def reviewer_lines(
         ("Stamp", [result.stamp] if result.stamp else []),
         ("Definition", [DEFINITION, *([BY_DISTANCE] if promise.qualified else [])]),
         ("Protects", [promise.unit]),
-        ("Claimed", _claim_lines(result, found)),
+        ("Claimed", _claim_lines(result, claimed_bound)),
         ("Numbers", numbers),
         ("In words", [line for line in (promise.sentence, promise.beside) if line]),
         ("Neighbouring: replace one", [promise.replace_one]),
         ("Neighbouring: add or remove one", [promise.add_remove]),
         ("Trust", [promise.trust]),
-        ("Conditions", [_condition(c) for c in told.conditions if c.of_guarantee]),
+        ("Conditions", [_condition(c) for c in claiming_result.conditions if c.of_guarantee]),
         ("Settings", [captions.settings_line(result, with_swept=True)]),
         ("Data", [captions.data_line(recipe)]),
         ("Sources", [str(reference) for reference in promise.references]),
@@ -118,26 +118,26 @@ def latex_bytes(job: ExportJob) -> bytes:
     return "\n".join(out).encode()
 
 
-def _claim_lines(result: Result, found: Claimed | None) -> list[str]:
+def _claim_lines(result: Result, claimed_bound: Claimed | None) -> list[str]:
     """Return the claimed bound and its rigor, and the best proved one if it is numerical."""
-    if found is None:
+    if claimed_bound is None:
         return []
-    lines = [found.line, f"Grade: {_GRADES[found.series.grade]}"]
-    proved = best_proved(result, found)
+    lines = [claimed_bound.line, f"Grade: {_GRADES[claimed_bound.series.grade]}"]
+    proved = best_proved(result, claimed_bound)
     if proved is not None:
         lines.append(f"The best that is proved: {proved.said.number} by “{proved.series.label}”")
     labels = {s.key: s.label for s in result.series}
     lines += [
         f"“{labels[key]}” is better here and not claimed: {reason.why}"
-        for key, reason in unclaimed(result, found).items()
+        for key, reason in unclaimed(result, claimed_bound).items()
         if reason.mark
     ]
     return lines
 
 
-def best_proved(result: Result, found: Claimed) -> Claimed | None:
+def best_proved(result: Result, claimed_bound: Claimed) -> Claimed | None:
     """Return the tightest proved bound if the claimed one is numerical."""
-    if found.series.grade is Grade.PROVED:
+    if claimed_bound.series.grade is Grade.PROVED:
         return None
     # Bounds under an optional assumption hold only if the user claims them.
     more = {c.key for c in result.conditions if c.optional and c.holds is None}
@@ -206,14 +206,14 @@ def pdf_of(figure: object) -> bytes:
     return stream.getvalue()
 
 
-def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) -> object:
+def words_figure(sections: Sequence[tuple[str, list[str]]], above: float = _MARGIN) -> object:
     """Return a page with headings and statements, below a free space of `above` inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=A4)
     height = A4[1] - above - _MARGIN
     for size in _SIZES:
-        lines = _broken(said, (A4[0] - 2 * _MARGIN) * POINTS_PER_INCH / size)
+        lines = _broken(sections, (A4[0] - 2 * _MARGIN) * POINTS_PER_INCH / size)
         room = int(height * POINTS_PER_INCH / (size * LINE))
         if len(lines) <= room:
             break
@@ -233,10 +233,10 @@ def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) 
     return figure
 
 
-def _broken(said: Sequence[tuple[str, list[str]]], ems: float) -> list[tuple[str, bool]]:
+def _broken(sections: Sequence[tuple[str, list[str]]], ems: float) -> list[tuple[str, bool]]:
     """Return wrapped lines and whether each is a heading."""
     lines: list[tuple[str, bool]] = []
-    for heading, statements in said:
+    for heading, statements in sections:
         lines.append((heading, True))
         lines += [(line, False) for statement in statements for line in wrap(statement, ems)]
     return lines

@@ -17,8 +17,7 @@ from explorer.engine.session.code_export import bounds_line, bounds_script, map_
 from explorer.engine.session.link import left_out, link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation_frames import Animation
-from explorer.figures.export_job import ExportJob, rendered
-from explorer.figures.export_policy import apply_export_policy
+from explorer.figures.export import ExportJob, apply_export_policy, rendered
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Fidelity

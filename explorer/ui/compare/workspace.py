@@ -530,7 +530,7 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
             with_titles(row.reference),
         )
     )
-    measures = "" if row.quantity == row.asked else row.quantity
+    measures = "" if row.quantity == row.requested_quantity else row.quantity
     return [
         (f"     {row.short}", about),
         (kind, measures or row.quantity),

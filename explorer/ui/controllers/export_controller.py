@@ -16,7 +16,7 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.plot_view import hidden_keys
 from explorer.engine.session.session import SessionState, with_quantity
 from explorer.figures.animation_frames import Animation, with_frames
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import ExportFormat, by_suffix
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole

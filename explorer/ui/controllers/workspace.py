@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from explorer.figures.export_policy import EARLY
+from explorer.figures.export import PREVIEW_REFUSED
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
 
@@ -109,7 +109,7 @@ class Workspace(QWidget):
         if self.unread:
             return UNREAD
         result = self.current_result
-        return EARLY if result is not None and result.early else ""
+        return PREVIEW_REFUSED if result is not None and result.early else ""
 
     def shown_result(self, result: Result) -> Result:
         """Return a result with everything drawn beside it."""

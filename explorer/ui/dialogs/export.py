@@ -33,7 +33,7 @@ from explorer.figures.animation_frames import (
     Over,
     running,
 )
-from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result

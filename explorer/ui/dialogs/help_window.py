@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 
 from explorer.engine.executors.base import Executor
 from explorer.engine.session.session import Session, SessionState
-from explorer.figures.formulas import Picture, formula_pictures
+from explorer.figures.picture import FormulaPicture, formula_pictures
 from explorer.studies.base.help_page import Formula
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Parameter, Study
@@ -31,7 +31,7 @@ class HelpWindow(QDialog):
         super().__init__(parent)
         self.setObjectName("study-page")
         self._session, self._worker, self._theme = session, worker, theme
-        self._drawn: dict[tuple[str, str], tuple[Picture, ...]] = {}
+        self._drawn: dict[tuple[str, str], tuple[FormulaPicture, ...]] = {}
         self._as_typed = False
         self._closed = False
         self.text = QTextBrowser(openExternalLinks=False)
@@ -95,7 +95,7 @@ class HelpWindow(QDialog):
                 lambda task: self._worker.call(formula_pictures, (wanted, colour), task.check),
             )
 
-    def _formulas_ready(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
+    def _formulas_ready(self, key: tuple[str, str], pictures: tuple[FormulaPicture, ...]) -> None:
         self._drawn[key] = pictures
         place = self.text.verticalScrollBar().value()
         self.refresh()
@@ -118,7 +118,9 @@ li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }
 """
 
 
-def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool = False) -> str:
+def page_html(
+    study: Study, pictures: tuple[FormulaPicture, ...] = (), as_typed: bool = False
+) -> str:
     """Return a study's page as HTML; formulas without a picture are shown as typed."""
     page = study.page
     parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
@@ -149,7 +151,9 @@ def _list(items: tuple[str, ...]) -> str:
     return "<ul>" + "".join(f"<li>{linked(item)}</li>" for item in items) + "</ul>"
 
 
-def _formula(formula: Formula, place: int, pictures: tuple[Picture, ...], as_typed: bool) -> str:
+def _formula(
+    formula: Formula, place: int, pictures: tuple[FormulaPicture, ...], as_typed: bool
+) -> str:
     if place < len(pictures):
         size = pictures[place]
         shown = f"<img src='formula:{place}' width='{size.width:.0f}' height='{size.height:.0f}'>"

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from explorer.figures.pages.histogram import KINDS, SIZES
+from explorer.figures.pages.maps import HISTOGRAM_BARS, HISTOGRAM_TITLE
 from explorer.figures.style import THEMES
 from explorer.figures.table_copy import format_table
 from explorer.studies.base.study import Result, Selection, Table
@@ -121,7 +121,7 @@ class Bars(QWidget):
         for low, high, *users in table.rows if table is not None else ():
             size = f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
             counts = ", ".join(
-                f"{kind}: {n:,.0f} users" for kind, n in zip(KINDS, users, strict=True)
+                f"{kind}: {n:,.0f} users" for kind, n in zip(HISTOGRAM_BARS, users, strict=True)
             )
             lines.append(f"{size} {counts}")
         self.setToolTip("\n".join([*lines, "", CURATOR]) if lines else "")
@@ -165,11 +165,11 @@ class Bars(QWidget):
             self._draw_cap(painter, area, slot)
 
     def _draw_legend(self, painter: QPainter, at: QPointF, colours: list[QColor]) -> None:
-        for kind, colour in zip(KINDS, colours, strict=True):
+        for kind, colour in zip(HISTOGRAM_BARS, colours, strict=True):
             painter.fillRect(QRectF(at.x(), at.y() - 9, 10, 10), colour)
             painter.drawText(at + QPointF(14, 0), kind)
             at += QPointF(30 + painter.fontMetrics().horizontalAdvance(kind), 0)
-        painter.drawText(at, SIZES)
+        painter.drawText(at, HISTOGRAM_TITLE)
 
     def _draw_cap(self, painter: QPainter, area: QRectF, slot: float) -> None:
         """Draw a line at the cap; contributions to the right of it are truncated."""
