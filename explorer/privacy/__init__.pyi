@@ -111,9 +111,6 @@ from explorer.privacy.noise.exact import (
 )
 from explorer.privacy.odds import (
     clone_total_variation as clone_total_variation,
-    composed_clone_total_variation as composed_clone_total_variation,
-    composed_lower_total_variation as composed_lower_total_variation,
-    composed_response_total_variation as composed_response_total_variation,
     count_total_variation as count_total_variation,
     guess_from_eps_delta as guess_from_eps_delta,
     guess_from_total_variation as guess_from_total_variation,
@@ -148,6 +145,11 @@ from explorer.privacy.shuffle_rdp import (
     upper_epsilon as upper_epsilon,
     upper_rdp as upper_rdp,
     upper_rdp_table as upper_rdp_table,
+)
+from explorer.privacy.shuffle_rdp.numerical import (
+    composed_clone_total_variation as composed_clone_total_variation,
+    composed_lower_total_variation as composed_lower_total_variation,
+    composed_response_total_variation as composed_response_total_variation,
 )
 from explorer.privacy.shuffling import (
     CloneCurve as CloneCurve,

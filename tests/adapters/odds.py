@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.privacy import odds
+from explorer.privacy.shuffle_rdp import numerical
 from tests.vectors import Certified
 
 
@@ -12,7 +13,7 @@ def _clones(eps0, n, variant):
 
 
 def _composed_clones(eps0, k, n, T, variant):
-    found = odds.composed_clone_total_variation(eps0, k, n, T, str(variant))
+    found = numerical.composed_clone_total_variation(eps0, k, n, T, str(variant))
     return {"tv": Certified(float(found.value), found.role, 1e-4)}
 
 

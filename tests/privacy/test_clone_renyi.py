@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.divergences import conversion_penalty
-from explorer.privacy.shuffle_rdp import clone_renyi
+from explorer.privacy.shuffle_rdp import accountant
 from explorer.privacy.shuffling import Clones
 
 VARIANTS = list(Clones)
@@ -69,7 +69,7 @@ def test_what_is_left_out_is_paid_for(monkeypatch, eps0, k, n, lam, variant):
     full = rdp.clone_rdp(lam, eps0, k, n, variant)
     assert exact <= full <= exact * (1 + 1e-6)
     # A window far too narrow: what it lists alone is below the truth, what is returned is not.
-    law = clone_renyi.clone_loss
+    law = accountant.clone_loss
 
     def narrow(*arguments):
         made = law(*arguments)
@@ -79,10 +79,10 @@ def test_what_is_left_out_is_paid_for(monkeypatch, eps0, k, n, lam, variant):
             made.mass[likely], made.excess[likely], made.log_ratio[likely], missing, made.accuracy
         )
 
-    monkeypatch.setattr(clone_renyi, "clone_loss", narrow)
+    monkeypatch.setattr(accountant, "clone_loss", narrow)
     short = rdp.clone_rdp(lam, eps0, k, n, variant)
     assert short >= exact
-    monkeypatch.setattr(clone_renyi, "clone_loss", lambda *a: _unpaid(narrow(*a)))
+    monkeypatch.setattr(accountant, "clone_loss", lambda *a: _unpaid(narrow(*a)))
     assert rdp.clone_rdp(lam, eps0, k, n, variant) < exact
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from explorer.privacy import odds
 from explorer.privacy.core.bound import Grade, Role
 from explorer.privacy.core.composition import kov_exact_delta
-from explorer.privacy.shuffle_rdp import clone_epsilon
+from explorer.privacy.shuffle_rdp import clone_epsilon, numerical
 from explorer.privacy.shuffling import shuffled_delta
 
 
@@ -21,11 +21,11 @@ from explorer.privacy.shuffling import shuffled_delta
     [
         (odds.clone_total_variation(2.0, 10**5), 0.005224),
         (odds.clone_total_variation(4.0, 10**5), 0.017972),
-        (odds.composed_clone_total_variation(2.0, 10**3, 10**6, 10**5), 0.017477),
-        (odds.composed_clone_total_variation(3.0, 10**3, 10**6, 10**5), 0.036528),
-        (odds.composed_clone_total_variation(2.0, 10**3, 10**6, 10**5, "2023"), 0.012975),
-        (odds.composed_clone_total_variation(2.0, 500, 10**4, 400), 0.079739),
-        (odds.composed_clone_total_variation(2.0, 500, 10**4, 400, "2023"), 0.058875),
+        (numerical.composed_clone_total_variation(2.0, 10**3, 10**6, 10**5), 0.017477),
+        (numerical.composed_clone_total_variation(3.0, 10**3, 10**6, 10**5), 0.036528),
+        (numerical.composed_clone_total_variation(2.0, 10**3, 10**6, 10**5, "2023"), 0.012975),
+        (numerical.composed_clone_total_variation(2.0, 500, 10**4, 400), 0.079739),
+        (numerical.composed_clone_total_variation(2.0, 500, 10**4, 400, "2023"), 0.058875),
         (odds.count_total_variation(10**4, 34.0677e-4), 0.068363),
         (odds.two_bin_total_variation(10**4, 42.7468e-4), 0.086348),
     ],
@@ -101,8 +101,8 @@ def test_no_point_of_the_curve_says_more(eps0, k, share):
 )
 def test_composed_odds_lie_between_responses_and_the_point_at_delta(eps0, k, times, T, log_delta):
     rounds = (eps0, k, times * k, T)
-    upper = odds.composed_clone_total_variation(*rounds)
-    lower = odds.composed_response_total_variation(*rounds)
+    upper = numerical.composed_clone_total_variation(*rounds)
+    lower = numerical.composed_response_total_variation(*rounds)
     assert lower.role is Role.LOWER
     assert float(lower.value) <= float(upper.value)
     delta = 10.0**log_delta
@@ -115,9 +115,9 @@ def test_composed_odds_lie_between_responses_and_the_point_at_delta(eps0, k, tim
 def test_one_message_a_round_is_strong_composition(eps0, T):
     # k = n = 1: each round is randomised response itself.
     exact = float(kov_exact_delta(0.0, eps0, T))
-    upper = float(odds.composed_clone_total_variation(eps0, 1, 1, T).value)
+    upper = float(numerical.composed_clone_total_variation(eps0, 1, 1, T).value)
     assert exact * (1 - 1e-9) <= upper <= min(1.0, exact * (1 + 1e-2))
-    lower = float(odds.composed_response_total_variation(eps0, 1, 1, T).value)
+    lower = float(numerical.composed_response_total_variation(eps0, 1, 1, T).value)
     assert lower <= exact * (1 + 1e-9)
 
 
@@ -125,4 +125,4 @@ def test_domain():
     with pytest.raises(ValueError, match="delta: 2 is outside"):
         odds.guess_from_eps_delta(1.0, 2.0)
     with pytest.raises(ValueError, match="eps0: 801 is outside"):
-        odds.composed_clone_total_variation(801.0, 1, 1, 1)
+        numerical.composed_clone_total_variation(801.0, 1, 1, 1)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from explorer.privacy import tradeoff_beta
 from explorer.privacy.audit import judged_tests, thresholds_of
 from explorer.privacy.core.bound import Role
-from explorer.privacy.tradeoff import tradeoff_attained, tradeoff_from_deltas
+from explorer.privacy.odds import tradeoff_attained, tradeoff_from_deltas
 from tests import snapshots
 
 ALPHA = np.linspace(0.0, 1.0, 41)

@@ -24,6 +24,21 @@ from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 _UNIT = 2.0**-53
 _DEPTH = 45.0
 """Values whose probability is below e^−45 of what is asked for are not listed."""
+Scheme = Literal["all", "bottom_k", "poisson"]
+Key = Literal["public", "secret"]
+Adjacency = Literal["add_remove", "replace"]
+SAMPLING = Reference(
+    "Balle, Barthe and Gaboardi 2018",
+    "Theorems 8 and 9",
+    "sampled by the smallest keyed hashes (bottom-k) or below a threshold (Poisson)",
+)
+_UP = 1 + 2.0**-49
+"""More than the rounding of the few operations below, of which each errs by a unit or less in the
+last place."""
+_LARGEST = 700.0
+"""An ε above which nothing is taken off: its exponential is beyond a double's range."""
+_SMALLEST = 1e-290
+"""No smaller ε is said to be reached: below, the numbers on the way lose their digits."""
 
 
 class LossSums:
@@ -273,26 +288,6 @@ def pure_dp_renyi(order: ArrayLike, epsilon: ArrayLike) -> Any:
     far = (a - b) + np.log1p(np.exp(-2 * a)) - np.log1p(np.exp(-2 * b))
     # No order's level exceeds ε; near order 1 rounding would.
     return scalar_if_0d(np.minimum(np.where(small, near, far) / (lam - 1), eps))
-
-
-Scheme = Literal["all", "bottom_k", "poisson"]
-Key = Literal["public", "secret"]
-Adjacency = Literal["add_remove", "replace"]
-
-SAMPLING = Reference(
-    "Balle, Barthe and Gaboardi 2018",
-    "Theorems 8 and 9",
-    "sampled by the smallest keyed hashes (bottom-k) or below a threshold (Poisson)",
-)
-
-_UP = 1 + 2.0**-49
-"""More than the rounding of the few operations below, of which each errs by a unit or less in the
-last place."""
-
-_LARGEST = 700.0
-"""An ε above which nothing is taken off: its exponential is beyond a double's range."""
-_SMALLEST = 1e-290
-"""No smaller ε is said to be reached: below, the numbers on the way lose their digits."""
 
 
 def sampling_guarantee(

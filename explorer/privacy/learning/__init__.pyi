@@ -8,13 +8,6 @@ from explorer.privacy.learning.gradient_reports import (
     coordinate_report as coordinate_report,
     hadamard_report as hadamard_report,
 )
-from explorer.privacy.learning.guarantees import (
-    excess_risk as excess_risk,
-    excess_risk_exact as excess_risk_exact,
-    rounds_of as rounds_of,
-    training_epsilon as training_epsilon,
-    training_epsilon_numerical as training_epsilon_numerical,
-)
 from explorer.privacy.learning.models import (
     SIDE as SIDE,
     Clippable as Clippable,
@@ -35,9 +28,14 @@ from explorer.privacy.learning.training import (
     State as State,
     advance as advance,
     averaged as averaged,
+    excess_risk as excess_risk,
+    excess_risk_exact as excess_risk_exact,
     moment as moment,
     randomiser_for as randomiser_for,
+    rounds_of as rounds_of,
     start as start,
     theorem_rates as theorem_rates,
+    training_epsilon as training_epsilon,
+    training_epsilon_numerical as training_epsilon_numerical,
     widest as widest,
 )

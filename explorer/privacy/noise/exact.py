@@ -37,6 +37,7 @@ from explorer.privacy.noise.bits import (
 )
 
 Mask = NDArray[np.bool_]
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 def bernoulli_exp(numerators: WholeArray, denominator: int, bits: BitSource) -> Mask:
@@ -281,9 +282,6 @@ def checked_count(size: int) -> int:
     if size < 0:
         raise ValueError(f"size: {size} is below 0")
     return size
-
-
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 def polya(shape: Fraction, rate: Fraction, size: int, bits: BitSource) -> WholeArray:

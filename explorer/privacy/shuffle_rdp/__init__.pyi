@@ -1,5 +1,9 @@
 from explorer.privacy.shuffle_rdp.accountant import (
+    RDP_OF_CLONES as RDP_OF_CLONES,
+    CloneRenyi as CloneRenyi,
     Shuffling as Shuffling,
+    clone_rdp as clone_rdp,
+    clone_rdp_epsilon as clone_rdp_epsilon,
     composed_shuffles as composed_shuffles,
     convergence_bound as convergence_bound,
     gradient_second_moment as gradient_second_moment,
@@ -8,12 +12,6 @@ from explorer.privacy.shuffle_rdp.accountant import (
     pipeline_holds as pipeline_holds,
     round_delta as round_delta,
     upper_epsilon as upper_epsilon,
-)
-from explorer.privacy.shuffle_rdp.clone_renyi import (
-    RDP_OF_CLONES as RDP_OF_CLONES,
-    CloneRenyi as CloneRenyi,
-    clone_rdp as clone_rdp,
-    clone_rdp_epsilon as clone_rdp_epsilon,
 )
 from explorer.privacy.shuffle_rdp.composition import (
     Certified as Certified,
@@ -65,20 +63,18 @@ from explorer.privacy.shuffle_rdp.one_round import (
     three_symbol_delta as three_symbol_delta,
     three_symbol_round_epsilon as three_symbol_round_epsilon,
 )
-from explorer.privacy.shuffle_rdp.ternary import (
+from explorer.privacy.shuffle_rdp.upper import (
+    capped_rdp_table as capped_rdp_table,
+    effective_clones as effective_clones,
     lemma2_rdp as lemma2_rdp,
+    pure_epsilon as pure_epsilon,
+    renyi_cap_table as renyi_cap_table,
     sharp_alike as sharp_alike,
     sharp_mixed as sharp_mixed,
     ternary_2rr as ternary_2rr,
     ternary_3rr as ternary_3rr,
     theorem4 as theorem4,
     theorem6 as theorem6,
-)
-from explorer.privacy.shuffle_rdp.upper import (
-    capped_rdp_table as capped_rdp_table,
-    effective_clones as effective_clones,
-    pure_epsilon as pure_epsilon,
-    renyi_cap_table as renyi_cap_table,
     upper_rdp as upper_rdp,
     upper_rdp_table as upper_rdp_table,
     upsilon as upsilon,

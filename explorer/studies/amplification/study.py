@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Role
+from explorer.privacy.odds import DUAL
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
-from explorer.privacy.randomisers.crowd import COARSE, FINE
-from explorer.privacy.randomisers.known import Known
+from explorer.privacy.randomisers.crowd import COARSE, FINE, Known
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
 from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
-from explorer.privacy.tradeoff import DUAL
 from explorer.studies.amplification import guarantee as words, sources, theory
 from explorer.studies.amplification.help import PAGE, PRESETS
 from explorer.studies.base.builders import choice, count, delta, epsilon, share

@@ -12,8 +12,8 @@ import numpy as np
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.odds import clone_total_variation
-from explorer.privacy.randomisers.crowd import COARSE
-from explorer.privacy.randomisers.known import (
+from explorer.privacy.randomisers.crowd import (
+    COARSE,
     Family,
     Known,
     known_family,

@@ -8,7 +8,6 @@ import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.privacy.odds import composed_clone_total_variation
 from explorer.privacy.shuffle_rdp import (
     COMPOSED_LOWER,
     ComposedRounds,
@@ -16,6 +15,7 @@ from explorer.privacy.shuffle_rdp import (
     is_loose,
     larger_of,
 )
+from explorer.privacy.shuffle_rdp.numerical import composed_clone_total_variation
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context
 

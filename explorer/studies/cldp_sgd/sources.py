@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from explorer.privacy.core.bound import SHUFFLE_RDP, Reference
-from explorer.privacy.learning import guarantees
+from explorer.privacy.learning import training
 from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_LOWER
 
-PRIVACY = guarantees.PRIVACY
-CONVERGENCE = guarantees.CONVERGENCE
-CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT
+PRIVACY = training.PRIVACY
+CONVERGENCE = training.CONVERGENCE
+CONVERGENCE_EXACT = training.CONVERGENCE_EXACT
 ALGORITHM = Reference(SHUFFLE_RDP, "Algorithm 1")
 FIGURE_5 = Reference(SHUFFLE_RDP, "Figure 5", "one epoch is n/k rounds; errata shuf-B7")
 R_INFINITY = Reference(

@@ -12,7 +12,7 @@ import numpy as np
 
 from explorer.privacy.audit import Tested, judged_tests, thresholds_of
 from explorer.privacy.core.bound import FloatArray, Reference, Role
-from explorer.privacy.tradeoff import tradeoff_from_deltas
+from explorer.privacy.odds import tradeoff_from_deltas
 from explorer.studies.base.builders import count
 from explorer.studies.base.numbers import at_least, at_most
 from explorer.studies.base.parameters import Kind, Parameter

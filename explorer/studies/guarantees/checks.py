@@ -15,10 +15,10 @@ from explorer.privacy import histograms as hg, user_metric as um
 from explorer.privacy.coordinates import tradeoff_beta
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.core.composition import kov_exact_delta
+from explorer.privacy.odds import tradeoff_attained, tradeoff_from_deltas
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling import shuffled_delta
 from explorer.privacy.spaces import Clustered
-from explorer.privacy.tradeoff import tradeoff_attained, tradeoff_from_deltas
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import (

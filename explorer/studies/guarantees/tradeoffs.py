@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.privacy.tradeoff import PIECEWISE, tradeoff_attained, tradeoff_from_deltas
+from explorer.privacy.odds import PIECEWISE, tradeoff_attained, tradeoff_from_deltas
 from explorer.studies.base.builders import share
 from explorer.studies.base.claims import number_only, stated
 from explorer.studies.base.numbers import at_most

@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
-from explorer.privacy.shuffle_rdp import Allocation, ternary
+from explorer.privacy.shuffle_rdp import Allocation, upper
 from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.curve_study import Curve, Plot, Points
@@ -406,14 +406,14 @@ def _only_2(sharp: Callable[..., Any]) -> Callable[..., FloatArray]:
 def _exact_3rr(p: AccountantPoints) -> Bound:
     """Return D_α of 3RR, which takes a moment a point; a preview has none."""
     if p.coarse:
-        return _undefined(p, Role.LOWER, ternary.EXACT_3RR, words.COMPUTING, Grade.NUMERICAL)
+        return _undefined(p, Role.LOWER, upper.EXACT_3RR, words.COMPUTING, Grade.NUMERICAL)
     values = np.empty(p.alpha.size)
     for i, point in enumerate(zip(p.alpha, p.eps0, p.k, strict=True)):
         p.context.check()
-        values[i] = ternary.ternary_3rr(*map(np.asarray, point))
+        values[i] = upper.ternary_3rr(*map(np.asarray, point))
     known = np.isfinite(values)
     why = "" if known.all() else "the bound has no number: it is beyond 1e308"
-    return Bound.proved(values, Role.LOWER, ternary.EXACT_3RR, _TERNARY_ERROR, known, why)
+    return Bound.proved(values, Role.LOWER, upper.EXACT_3RR, _TERNARY_ERROR, known, why)
 
 
 def _own_bound(p: AccountantPoints) -> Bound | None:
@@ -749,16 +749,16 @@ _OF_TERNARY = (
         "theorem4",
         "Theorem 4 (any others)",
         "Theorem 4",
-        ternary.THEOREM_4,
-        ternary.theorem4,
+        upper.THEOREM_4,
+        upper.theorem4,
         claimable=1,
     ),
     _ternary(
         "sharp_mixed",
         "sharpened, α = 2 (any others)",
         "sharpened, any others",
-        ternary.SHARP,
-        _only_2(ternary.sharp_mixed),
+        upper.SHARP,
+        _only_2(upper.sharp_mixed),
         note="what “Theorem 1 sharpened” puts in Theorem 4's place",
         claimable=1,
     ),
@@ -766,8 +766,8 @@ _OF_TERNARY = (
         "theorem6",
         "Theorem 6 (others alike)",
         "Theorem 6, others alike",
-        ternary.THEOREM_6,
-        ternary.theorem6,
+        upper.THEOREM_6,
+        upper.theorem6,
         note="only where all others hold one value",
         claimable=1,
         assumes=(words.ALIKE,),
@@ -776,8 +776,8 @@ _OF_TERNARY = (
         "sharp_alike",
         "sharp, α = 2 (others alike)",
         "sharp, others alike",
-        ternary.SHARP_ALIKE,
-        _only_2(ternary.sharp_alike),
+        upper.SHARP_ALIKE,
+        _only_2(upper.sharp_alike),
         note="the largest of all ε₀-LDP randomisers, only where all others hold one value",
         claimable=1,
         assumes=(words.ALIKE,),
@@ -786,8 +786,8 @@ _OF_TERNARY = (
         "exact_2rr",
         "2RR exactly",
         "2RR exactly",
-        ternary.EXACT_2RR,
-        ternary.ternary_2rr,
+        upper.EXACT_2RR,
+        upper.ternary_2rr,
         note=_RANDOMISER,
         primary=0,
     ),
@@ -796,7 +796,7 @@ _OF_TERNARY = (
         "3RR exactly",
         "3RR exactly",
         Role.LOWER,
-        ternary.EXACT_3RR,
+        upper.EXACT_3RR,
         _exact_3rr,
         note=_RANDOMISER,
         points=lambda p: p if p.coarse else p.thinned(_TERNARY_POINTS),

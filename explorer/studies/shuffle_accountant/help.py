@@ -6,7 +6,7 @@ from explorer.privacy.shuffle_rdp import (
     EPOCH_ADAPTIVE,
     EPOCH_FIXED,
     RDP_OF_CLONES,
-    ternary,
+    upper,
 )
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_least, at_most, nearest
@@ -134,12 +134,12 @@ PAGE = Page(
         RDP_OF_CLONES,
         EPOCH_FIXED,
         EPOCH_ADAPTIVE,
-        ternary.THEOREM_4,
-        ternary.SHARP,
-        ternary.THEOREM_6,
-        ternary.SHARP_ALIKE,
-        ternary.EXACT_2RR,
-        ternary.EXACT_3RR,
+        upper.THEOREM_4,
+        upper.SHARP,
+        upper.THEOREM_6,
+        upper.SHARP_ALIKE,
+        upper.EXACT_2RR,
+        upper.EXACT_3RR,
         sources.CLOSED,
         *sources.NUMERICAL.values(),
         sources.KOV_EXACT,
