@@ -181,7 +181,7 @@ def bounds_command(
     from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.export import ExportJob, rendered
     from explorer.figures.view_state import ViewState
-    from explorer.studies.base.claims import check_claim, claimed
+    from explorer.studies.base.claims import check_claim, evaluate_claim
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
@@ -234,7 +234,7 @@ def bounds_command(
             left_out=left_out,
             own=tuple(imported_to_list(own)),
         )
-        found = claimed(result, claim)
+        found = evaluate_claim(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)
         if reviewer is not None:
@@ -288,9 +288,9 @@ def _own_curves(
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:
     """Return the key of the claimed series; None if there is none."""
-    from explorer.studies.base.claims import claimed
+    from explorer.studies.base.claims import evaluate_claim
 
-    result = None if claim else claimed(compute(host, request))
+    result = None if claim else evaluate_claim(compute(host, request))
     return claim or (result.series.key if result is not None else None)
 
 

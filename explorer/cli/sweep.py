@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime import StudyRuntime
-    from explorer.studies.base.grid import Grid
-    from explorer.studies.base.grid_answer import GridAnswer
+    from explorer.studies.base.grid import Grid, GridAnswer
     from explorer.studies.base.study import Request
 
 

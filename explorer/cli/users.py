@@ -132,7 +132,7 @@ class _InProcess:
         """Return what the function gives."""
         return function(*args)
 
-    def memo(self, _key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, _key: object, make: Callable[[], Any]) -> Any:
         """Return what is made."""
         return make()
 

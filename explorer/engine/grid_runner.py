@@ -23,13 +23,16 @@ from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import trials_file
 from explorer.engine.runtime import FileNotOpenError, StudyRuntime
 from explorer.engine.session.recipe import Recipe, request_from_dict
-from explorer.studies.base.grid import MOST_TYPED, Grid, axes_of, requests_of
-from explorer.studies.base.grid_answer import (
+from explorer.studies.base.grid import (
+    MAX_TYPED_POINTS,
     Cell,
+    Grid,
     GridAnswer,
     answer_to_dict,
     averaged,
+    axes_of,
     cell_of,
+    requests_of,
     series_of,
 )
 from explorer.studies.base.study import Cancelled, Kind, Request, Scale, Series, quantity
@@ -88,7 +91,7 @@ def run_cell(task: Task) -> dict[str, Any]:
     for value, path in task["files"].items():
         runtime.register_file(value, Path(path))
     try:
-        request = request_from_dict(task["question"], "question", MOST_TYPED)
+        request = request_from_dict(task["question"], "question", MAX_TYPED_POINTS)
         # A stored result must not depend on earlier work of this worker.
         answers = runtime.fresh_answer(request, lambda: None)
         result = next(answers)

@@ -233,7 +233,7 @@ class StudyRuntime:
         with self._lock:
             return self._epoch
 
-    def memo(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
+    def cached(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
         """Return the cached value of a key, computing it if missing or of an older epoch.
 
         Two threads that ask at once may both make it: pure functions give the same twice.
@@ -368,8 +368,8 @@ class _Context:
     def file(self, value: str) -> Path:
         return self._runtime.file(value)
 
-    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        return self._runtime.memo(("memo", key), make, self.epoch)
+    def cached(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        return self._runtime.cached(("memo", key), make, self.epoch)
 
 
 def try_cluster(runtime: StudyRuntime, cluster: Cluster | None, check: Callable[[], None]) -> str:

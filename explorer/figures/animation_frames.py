@@ -11,7 +11,7 @@ from typing import Any
 from explorer.figures.export import ExportJob
 from explorer.figures.formats import Kind
 from explorer.figures.view_state import study_of
-from explorer.studies.base.grid_answer import run_values, runnable
+from explorer.studies.base.grid import run_values, runnable
 from explorer.studies.base.study import (
     Fidelity,
     Origin,

@@ -11,15 +11,15 @@ import numpy as np
 from explorer.figures.view_state import ViewState, quantity_of, study_of
 from explorer.geography.region import region_of
 from explorer.privacy.core.bound import BoolArray, Role
-from explorer.studies.base.grid_answer import run_values
+from explorer.studies.base.grid import run_values
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.phrases import with_role
 from explorer.studies.base.study import (
     Kind,
     Mark,
     Parameter,
-    Readout,
     Result,
+    ScalarResult,
     Series,
     Surface,
     Value,
@@ -256,7 +256,7 @@ def drawing_line(result: Result, shown: Sequence[Surface]) -> str:
     return _readouts(result, shown_readouts)
 
 
-def _readouts(result: Result, selection: Sequence[Readout]) -> str:
+def _readouts(result: Result, selection: Sequence[ScalarResult]) -> str:
     parts = []
     for r in selection:
         unit = f" {r.unit}" if r.unit else ""

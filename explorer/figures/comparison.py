@@ -15,9 +15,9 @@ from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import (
     Condition,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     parameter,
     quantity,
     relevant,
@@ -195,7 +195,7 @@ def compared_row(
     )
 
 
-def _number_of(result: Result, key: str) -> Readout | None:
+def _number_of(result: Result, key: str) -> ScalarResult | None:
     """Return a readout, or the single point of a curve without one."""
     for item in result.readouts:
         if item.key == key:
@@ -207,7 +207,7 @@ def _number_of(result: Result, key: str) -> Readout | None:
                 for edge in (s.low, s.high)
             )
             value = float(s.y[0]) if s.present[0] else None
-            return Readout(
+            return ScalarResult(
                 key, s.label, value, s.role, low=low, high=high, note=s.note or s.undefined_reason
             )
     return None
@@ -410,7 +410,7 @@ def _text(row: ComparedRow, key: str) -> str:
     return str(getattr(row, key))
 
 
-def _why(readout: Readout) -> str:
+def _why(readout: ScalarResult) -> str:
     return readout.note or ("" if readout.low is not None else "does not hold here")
 
 

@@ -17,7 +17,7 @@ from explorer.csv_rows import CsvRows
 from explorer.figures.formats import ExportFormat
 from explorer.figures.recipes import RECIPE_PREFIX, recipe_text
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.grid_answer import Cell, GridAnswer
+from explorer.studies.base.grid import Cell, GridAnswer
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Kind, Parameter, Series, Study, relevant
 from explorer.studies.registry import get_study

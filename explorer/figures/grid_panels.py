@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.grid_answer import Cell, GridAnswer
+from explorer.studies.base.grid import Cell, GridAnswer
 from explorer.studies.base.study import Mark, Quantity, Series, quantity, with_unit
 from explorer.studies.registry import get_study
 

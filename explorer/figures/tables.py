@@ -17,8 +17,13 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.coordinates import wrap_longitude
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
-from explorer.studies.base.claims import Unclaimed, claimed, stated, unclaimed
-from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
+from explorer.studies.base.claims import (
+    UnclaimedReason,
+    evaluate_claim,
+    unclaimed_reasons,
+    with_claim,
+)
+from explorer.studies.base.study import Mark, Result, ScalarResult, Series, Surface, Table
 
 COLUMNS = ("number", "lat", "lon", "share")
 """Number from 1, latitude, longitude, share of the total (None for a point without a share)."""
@@ -132,12 +137,12 @@ def result_document(
     Non-finite numbers become null; for curves, ``absent`` explains them. Content for the curator
     only is included only if the view shows such a surface, which the stamp then states.
     """
-    result = stated(result, view.claim)
+    result = with_claim(result, view.claim)
     recipe_text(recipe)
     shown = captions.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
-    claim = claimed(result, view.claim)
-    reasons = unclaimed(result, claim)
+    claim = evaluate_claim(result, view.claim)
+    reasons = unclaimed_reasons(result, claim)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "stamp": whole_stamp(result, shown),
@@ -194,7 +199,7 @@ def result_document(
 
 def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
     """Return comment lines: origin, stamp, settings, meaning of columns, guarantee."""
-    result = stated(result, view.claim)
+    result = with_claim(result, view.claim)
     lines = [captions.origin_line(result, view, recipe)]
     shown = captions.shown_surfaces(result, view)
     stamp = whole_stamp(result, shown)
@@ -205,7 +210,7 @@ def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> l
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
         lines.append(f"x is {x}; the other columns are {y}{_empty_cells(visible)}")
-    reasons = unclaimed(result, claimed(result, view.claim))
+    reasons = unclaimed_reasons(result, evaluate_claim(result, view.claim))
     for series in visible:
         lines.append(f"{series.key}: {captions.legend_label(series)}; {series.reference}")
         lines += [f"{series.key}: {text}" for text in empty_texts(series, visible)]
@@ -414,7 +419,7 @@ def _reference_document(reference: Reference) -> dict[str, str]:
     return {"paper": reference.paper, "where": reference.where, "note": reference.note}
 
 
-def _series_document(series: Series, reason: Unclaimed | None) -> dict[str, Any]:
+def _series_document(series: Series, reason: UnclaimedReason | None) -> dict[str, Any]:
     return {
         "key": series.key,
         "label": series.label,
@@ -446,7 +451,7 @@ def _surface_document(surface: Surface) -> dict[str, Any]:
     }
 
 
-def _readout_document(readout: Readout) -> dict[str, Any]:
+def _readout_document(readout: ScalarResult) -> dict[str, Any]:
     def finite(value: float | None) -> float | None:
         return value if value is not None and math.isfinite(value) else None
 

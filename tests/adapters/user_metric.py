@@ -9,7 +9,7 @@ import numpy as np
 from explorer.privacy import spaces, user_metric as um
 from explorer.privacy.core import composition
 from explorer.privacy.core.bound import running_best
-from explorer.studies.base.csv_dialect import number_field
+from explorer.studies.base.csv_table import number_field
 
 
 def _calibrate(constraints):

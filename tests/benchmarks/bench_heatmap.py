@@ -51,7 +51,7 @@ class Bench:
     def checkins(self, selection: Selection) -> Bench:
         return self
 
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, key: object, make: Callable[[], Any]) -> Any:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]

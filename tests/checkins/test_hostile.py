@@ -15,7 +15,7 @@ from explorer.checkins.model import Mapping
 from explorer.checkins.parsing import ambiguities, guess_columns, numbers, row_errors, times
 from explorer.checkins.parsing.column_names import key
 from explorer.privacy.releases import means
-from explorer.studies.base import csv_dialect, csv_table
+from explorer.studies.base import csv_table
 from explorer.user_rows import MAX_MARKS, compose_nfc
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Counted:
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the lengths of all texts that reach a pattern of numbers or times."""
     seen: list[int] = []
-    for module in (numbers, times, ambiguities, guess_columns, means, csv_dialect, csv_table):
+    for module in (numbers, times, ambiguities, guess_columns, means, csv_table):
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 monkeypatch.setattr(module, name, Counted(value, seen))
@@ -87,7 +87,7 @@ def test_no_long_field_reaches_a_pattern(steps: list[int], text: str) -> None:
         assert numbers.number(text, decimal) is None
         assert not numbers.has_fraction(text, decimal)
         assert row_errors.bad_cells(row, Mapping(0, 1, 2, 3), decimal)
-        assert csv_dialect.number_field(text, ";", decimal) is None
+        assert csv_table.number_field(text, ";", decimal) is None
     assert not numbers.has_thousands(text)
     assert times.formats_of(text) == ()
     assert not any(times.reads_time(text, form) for form in times.OFFERED)

@@ -26,7 +26,7 @@ from explorer.engine.session.recipe import Recipe
 from explorer.figures.export import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.resources import resource_path, samples
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import (
     Origin,
     Region,
@@ -108,7 +108,7 @@ def test_line_and_script_compute_the_same_numbers(question, tmp_path: Path) -> N
             case [key, x, y]:
                 numbers.setdefault(key, {})[float(x)] = float(y)
     _same(numbers, result)
-    found = claimed(result, claim)
+    found = evaluate_claim(result, claim)
     assert found is not None
     assert found.series.key in numbers
     alone = (study_id, result.request.quantity, found.series.key) in FUNCTIONS

@@ -36,8 +36,8 @@ from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.study import (
     Fidelity,
     Mark,
-    Readout,
     Result,
+    ScalarResult,
     Scale,
     Series,
     Sweep,
@@ -55,9 +55,9 @@ def test_only_numbers_with_a_role_are_compared_and_hidden_curves_are_not() -> No
         SHUFFLE,
         Fidelity.FULL,
         readouts=(
-            Readout("a", "a", 1.0, Role.UPPER),
-            Readout("order", "order", 8.0),
-            Readout("b", "b", 2.0, Role.LOWER),
+            ScalarResult("a", "a", 1.0, Role.UPPER),
+            ScalarResult("order", "order", 8.0),
+            ScalarResult("b", "b", 2.0, Role.LOWER),
         ),
     )
     assert [e.key for e in entries_of(result)] == ["a", "b"]

@@ -135,9 +135,9 @@ def test_what_was_computed_of_other_rows_is_not_remembered(
     host.remove_data(data)  # late: it is not the one that is open
     assert host.data(data.fingerprint) is again
     host.cache_result(replace(late, complete=True), before)
-    assert host.memo("key", lambda: "old", before) == "old"
+    assert host.cached("key", lambda: "old", before) == "old"
     assert host.cached_result(request) is None
-    assert host.memo("key", lambda: "new") == "new"
+    assert host.cached("key", lambda: "new") == "new"
 
 
 def test_the_first_result_is_of_all_users(

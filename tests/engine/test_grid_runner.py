@@ -18,8 +18,7 @@ from explorer.engine.runtime import (
     file_value,
     final_result,
 )
-from explorer.studies.base.grid import Grid, axes_of, parse_axis, requests_of
-from explorer.studies.base.grid_answer import simulated
+from explorer.studies.base.grid import Grid, axes_of, parse_axis, requests_of, simulated
 from explorer.studies.base.study import Cancelled, Sweep, default_request
 from explorer.studies.registry import get_study, study_infos
 from tests import snapshots

@@ -30,7 +30,7 @@ from explorer.figures.recipes import read_recipe
 from explorer.figures.style import LIGHT, series_styles
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
@@ -122,7 +122,7 @@ def test_they_are_baselines_and_colour_no_other_curve_anew(drawn) -> None:
     low = replace(
         both, series=tuple(replace(s, y=np.zeros_like(s.y)) if s.own else s for s in both.series)
     )
-    assert claimed(low).series.key == claimed(result).series.key
+    assert evaluate_claim(low).series.key == evaluate_claim(result).series.key
     keys = [s.key for s in both.series]
     look = SessionState("amplification").look_of("amplification", "eps")
     assert set(first_keys(look, result.request, keys)) >= {c.key for c in own}

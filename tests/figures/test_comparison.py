@@ -23,9 +23,9 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     default_request,
 )
 from explorer.studies.registry import get_study
@@ -52,7 +52,7 @@ def request_() -> Request:
     return default_request(get_study("shuffle-rdp"))
 
 
-def answer(request: Request, *readouts: Readout, **more: object) -> Result:
+def answer(request: Request, *readouts: ScalarResult, **more: object) -> Result:
     return Result(request, Fidelity.FULL, readouts=readouts, complete=True, **more)
 
 
@@ -96,7 +96,7 @@ def test_csv_has_every_digit_and_the_recipe() -> None:
 def test_a_row_says_what_its_number_is(request_: Request) -> None:
     result = answer(
         request_,
-        Readout("emd", "error", 0.25, Role.ESTIMATE, "km", low=0.2, high=0.3),
+        ScalarResult("emd", "error", 0.25, Role.ESTIMATE, "km", low=0.2, high=0.3),
         conditions=(Condition("n is large", True),),
         stamp="demonstration noise",
     )
@@ -111,15 +111,15 @@ def test_a_row_says_what_its_number_is(request_: Request) -> None:
 
 
 def test_rows_without_a_number_say_why(request_: Request) -> None:
-    gone = answer(request_, Readout("a", "a", None, Role.UPPER, note="k exceeds n"))
+    gone = answer(request_, ScalarResult("a", "a", None, Role.UPPER, note="k exceeds n"))
     assert compared_row(request_, "a", gone).missing == "k exceeds n"
     assert compared_row(request_, "b", gone).missing
     waiting = compared_row(request_, "a", None, missing="computing…")
     assert (waiting.value, waiting.missing) == (None, "computing…")
-    endless = answer(request_, Readout("a", "a", np.inf, Role.UPPER))
+    endless = answer(request_, ScalarResult("a", "a", np.inf, Role.UPPER))
     assert compared_row(request_, "a", endless).value is None
     assert value_text(compared_row(request_, "a", gone)) == "–"
-    between = answer(request_, Readout("a", "a", None, low=1.0, high=2.0))
+    between = answer(request_, ScalarResult("a", "a", None, low=1.0, high=2.0))
     assert value_text(compared_row(request_, "a", between)) == "1 … 2"
 
 

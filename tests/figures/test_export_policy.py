@@ -16,7 +16,7 @@ from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export import PREVIEW_REFUSED, apply_export_policy, private_only
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
-from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
+from explorer.studies.base.study import Condition, Origin, Result, ScalarResult, Surface, Table
 from explorer.studies.heatmap.public import MADE_OF_NOISE, NOISY_NOTES
 from tests.figures.reading import BOTH, everything_in, words_of
 from tests.figures.samples import ALL_OF_MAPS, CELLS, REGION, curves, file_bytes, maps
@@ -57,7 +57,11 @@ class Planter:
         if isinstance(value, Surface) and not value.curator_only:
             place = value.region if self.told else self.region()
             return replace(value, label=self.word, stamp=self.word, region=place)
-        if isinstance(value, Readout) and value.key in MADE_OF_NOISE and not value.curator_only:
+        if (
+            isinstance(value, ScalarResult)
+            and value.key in MADE_OF_NOISE
+            and not value.curator_only
+        ):
             return replace(value, label=self.word, note=self.word, unit=self.word)
         if isinstance(value, Surface):
             return replace(
@@ -111,9 +115,9 @@ def full(came_from: Origin = Origin.FIRST) -> Result:
         surfaces=(*result.surfaces, replace(result.surfaces[0], key="third")),
         readouts=(
             *result.readouts,
-            Readout("epsilon_level_x", "ε of level x", 3.0),
-            Readout("users_used", "Users in the map", 200.0),  # someone forgot to mark it
-            Readout("objective", "Misfit", 7.0, curator_only=True),
+            ScalarResult("epsilon_level_x", "ε of level x", 3.0),
+            ScalarResult("users_used", "Users in the map", 200.0),  # someone forgot to mark it
+            ScalarResult("objective", "Misfit", 7.0, curator_only=True),
         ),
         conditions=(*result.conditions, Condition("Of 2,069 users", False, "by 3")),
         notes=("200 of 2,069 users were sampled.", "Only 3 have a check-in."),
@@ -243,9 +247,9 @@ def test_numbers_made_of_noise_keep_their_values() -> None:
     result = replace(
         maps(),
         readouts=(
-            Readout("objective", "Misfit minimised", 1.25),
-            Readout("epsilon_level_2", "ε of level 2", 0.5),
-            Readout("cells_read", "Noisy counts read", 512.0, curator_only=True),
+            ScalarResult("objective", "Misfit minimised", 1.25),
+            ScalarResult("epsilon_level_2", "ε of level 2", 0.5),
+            ScalarResult("cells_read", "Noisy counts read", 512.0, curator_only=True),
         ),
     )
     public, _, _ = apply_export_policy(result, ViewState.for_result(result), {})

@@ -12,7 +12,7 @@ import pytest
 from explorer.figures import captions
 from explorer.figures.colour_maps import colour_limits
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Origin, Overlay, Readout, Result, Surface
+from explorer.studies.base.study import Origin, Overlay, Result, ScalarResult, Surface
 from tests.figures.reading import BOTH, numbers, words_of
 from tests.figures.samples import RECIPE, REGION, STAMP, file_bytes, hot_map, maps
 
@@ -44,7 +44,7 @@ def with_overlay(overlay: Overlay, came_from: Origin = Origin.TYPED) -> Result:
         overlay=overlay,
         source="private",
     )
-    near = Readout("centres_cost", "Mean distance to the nearest centre", 1.25, unit="km")
+    near = ScalarResult("centres_cost", "Mean distance to the nearest centre", 1.25, unit="km")
     return replace(result, surfaces=(*result.surfaces, drawn), readouts=(*result.readouts, near))
 
 

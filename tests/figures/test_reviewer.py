@@ -14,7 +14,7 @@ from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.pages.reviewer import best_proved, reviewer_lines
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import default_request, default_sweep
 from explorer.studies.registry import get_study
 from tests.studies.walking import final_result
@@ -50,7 +50,7 @@ def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
         "Version",
     ):
         assert said[heading], heading
-    found = claimed(amplification.result)
+    found = evaluate_claim(amplification.result)
     assert found is not None
     assert found.series.grade is Grade.NUMERICAL
     assert "floating point" in said["Claimed"][1]
@@ -83,13 +83,13 @@ def test_latex_and_page_carry_the_same(amplification: ExportJob) -> None:
 
 
 def test_beside_a_numerical_claim_stands_the_best_proved_one(amplification: ExportJob) -> None:
-    result, found = amplification.result, claimed(amplification.result)
+    result, found = amplification.result, evaluate_claim(amplification.result)
     assert found is not None
     proved = best_proved(result, found)
     graded = {s.key for s in result.series if s.grade is Grade.PROVED}
     if proved is None:
         assert not any(
-            (c := claimed(result, key)) is not None and c.series.key == key for key in graded
+            (c := evaluate_claim(result, key)) is not None and c.series.key == key for key in graded
         )
     else:
         assert proved.series.key in graded

@@ -14,7 +14,7 @@ from explorer.figures.pages.page_layout import drawable, width_in_ems, wrap
 from explorer.figures.style import DASHES, THEMES, WIDTHS, series_styles, theme
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.study import Kind, Parameter, Readout
+from explorer.studies.base.study import Kind, Parameter, ScalarResult
 from explorer.studies.registry import get_study, study_ids
 from tests.figures.samples import curves, maps, series
 
@@ -188,9 +188,9 @@ def test_absent_ranges():
 
 def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
     readouts = (
-        Readout("a", "upper", 1.1371204, Role.UPPER),
-        Readout("b", "lower", 3.84899, Role.LOWER),
-        Readout("c", "between", None, Role.ESTIMATE, low=0.123456, high=0.654321),
+        ScalarResult("a", "upper", 1.1371204, Role.UPPER),
+        ScalarResult("b", "lower", 3.84899, Role.LOWER),
+        ScalarResult("c", "between", None, Role.ESTIMATE, low=0.123456, high=0.654321),
     )
     line = captions.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
     assert line.endswith("upper ≤ 1.138 · lower ≥ 3.848 · between in [0.1234, 0.6544]")
@@ -198,9 +198,9 @@ def test_numbers_beside_a_picture_are_rounded_to_their_safe_side():
 
 def test_infinite_numbers_beside_a_picture_are_reported():
     readouts = (
-        Readout("a", "level", None, Role.EXACT, "nats", note="infinite: a value is excluded"),
-        Readout("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),
-        Readout("c", "unknown", None, Role.UPPER, note="beyond its condition"),
+        ScalarResult("a", "level", None, Role.EXACT, "nats", note="infinite: a value is excluded"),
+        ScalarResult("b", "bound", None, Role.UPPER, note="infinite: a value is excluded"),
+        ScalarResult("c", "unknown", None, Role.UPPER, note="beyond its condition"),
     )
     line = captions.readout_line(replace(curves(), readouts=readouts), with_curator_only=True)
     assert line.endswith("level = ∞ · bound ≤ ∞")

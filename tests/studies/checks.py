@@ -9,7 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import NOT_AMONG, claimed, stated, unclaimed, value_here
+from explorer.studies.base.claims import (
+    NOT_AMONG,
+    evaluate_claim,
+    unclaimed_reasons,
+    value_here,
+    with_claim,
+)
 from explorer.studies.base.phrases import best_chance, chance_of, odds_basis, times_in_100
 from explorer.studies.base.study import default_request, default_sweep
 from tests.studies.context import Context
@@ -44,8 +50,8 @@ def assert_claim(study, result, where=""):
         return
     turn, rivals = (-1, Role.LOWER) if claim.better == "high" else (1, Role.UPPER)
     for wanted in ("", *claim.among):
-        found = claimed(result, wanted)
-        reasons = unclaimed(result, found)
+        found = evaluate_claim(result, wanted)
+        reasons = unclaimed_reasons(result, found)
         most = np.inf if found is None else turn * found.value
         for series in result.series:
             better = turn * value_here(result, series) < most
@@ -55,8 +61,8 @@ def assert_claim(study, result, where=""):
                 assert reason.mark or wanted, (where, series.key)
             if not better:
                 assert series.key not in reasons, (where, wanted, series.key)
-        if found is not None and found.said.pairs:
-            promise = stated(result, wanted).guarantee
+        if found is not None and found.text.pairs:
+            promise = with_claim(result, wanted).guarantee
             assert_odds(result.request.quantity, promise, found, where)
 
 
@@ -68,9 +74,9 @@ def assert_odds(quantity, promise, found, where=""):
     """Check that the odds printed are of the claimed (ε, δ), or that another basis is named."""
     if promise is None:
         return
-    first = best_chance(*found.said.pairs[0])
+    first = best_chance(*found.text.pairs[0])
     if quantity in _INDEX and found.series.key != "local":
-        assert found.said.pairs[0][_INDEX[quantity]] == found.value, where
+        assert found.text.pairs[0][_INDEX[quantity]] == found.value, where
     chance = first if promise.qualified else chance_of(promise)
     text = f"{promise.sentence} {promise.beside}"
     printed = re.search(r"is right at most ([\d.]+) times in 100", text)
@@ -80,7 +86,7 @@ def assert_odds(quantity, promise, found, where=""):
     assert bool(basis) == (chance < first), where
     if "δ(0)" in basis:
         assert "This is (1+δ(0))/2" in promise.beside, where
-        right = times_in_100(min(best_chance(*pair) for pair in found.said.pairs))
+        right = times_in_100(min(best_chance(*pair) for pair in found.text.pairs))
         alone = "nothing" if right == "100" else f"at most {right} times in 100"
         assert promise.beside.endswith(f"on its own says less: {alone}."), where
 

@@ -36,7 +36,7 @@ class Context:
         if self.checks > self.stop_after:
             raise Cancelled
 
-    def memo(self, key, make):
+    def cached(self, key, make):
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]

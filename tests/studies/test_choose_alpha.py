@@ -13,8 +13,8 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep, default_request
 from explorer.studies.choose_alpha import ChooseAlpha
 from explorer.studies.choose_alpha.study import change_sentence, factor_text
-from explorer.studies.metric_space.choice import chosen_space
 from explorer.studies.metric_space.parameters import half_circumference
+from explorer.studies.metric_space.space import space_of
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -166,7 +166,7 @@ def test_a_users_own_distances(tmp_path):
 def test_the_sentence_never_understates(epsilon):
     if epsilon <= 20:
         assert float(factor_text(epsilon).replace(",", "")) >= math.exp(epsilon) * (1 - 1e-9)
-    space = chosen_space(default_request(STUDY), Context())
+    space = space_of(default_request(STUDY), Context())
     said = change_sentence(epsilon, 1 / 30, 100.0, space)
     assert said.startswith("Moving 1/30 of your data by 100 mi changes any outcome's odds")
     # A δ is added to the chance of a right guess; it is no chance that odds hold.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Grade, Reference, Role
-from explorer.studies.base.claims import SO_FAR, check_claim, claimed, stated
+from explorer.studies.base.claims import SO_FAR, check_claim, evaluate_claim, with_claim
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
@@ -46,15 +46,15 @@ THREE = (series("theorem1", 1.0), series("numerical_upper", 0.2), series("clones
 
 
 def test_the_tightest_bound_is_claimed_at_the_sliders_own_value() -> None:
-    found = claimed(answer(*THREE))
+    found = evaluate_claim(answer(*THREE))
     assert (found.series.key, found.value) == ("numerical_upper", 0.2)
-    assert found.said.number == "ε ≤ 0.2"
+    assert found.text.number == "ε ≤ 0.2"
     snapshots.check(found.line)
 
 
 @pytest.mark.parametrize("role", [Role.LOWER, Role.ESTIMATE, Role.BASELINE])
 def test_what_is_no_upper_bound_is_not_claimed(role) -> None:
-    found = claimed(answer(series("theorem1", 1.0), series("numerical_upper", 0.2, role)))
+    found = evaluate_claim(answer(series("theorem1", 1.0), series("numerical_upper", 0.2, role)))
     assert found.series.key == "theorem1"
 
 
@@ -65,11 +65,11 @@ def test_nothing_is_claimed_whose_conditions_fail(holds, optional) -> None:
     sharp = series("numerical_upper", 0.2, assumes=("large",))
     result = answer(series("theorem1", 1.0), sharp, conditions=(condition,))
     may = holds is True or (holds is None and not optional)
-    assert claimed(result).series.key == ("numerical_upper" if may else "theorem1")
+    assert evaluate_claim(result).series.key == ("numerical_upper" if may else "theorem1")
     # An optional assumption is made by whoever claims what rests on it; no other one is.
-    chosen = claimed(result, "numerical_upper")
+    chosen = evaluate_claim(result, "numerical_upper")
     assert chosen.series.key == ("theorem1" if holds is False else "numerical_upper")
-    (shown,) = stated(result, "numerical_upper").conditions
+    (shown,) = with_claim(result, "numerical_upper").conditions
     assert shown.of_guarantee is (holds is not False)
 
 
@@ -77,7 +77,7 @@ def test_a_claim_that_fails_is_named_and_not_exchanged_in_silence() -> None:
     condition = Condition("Only for it: n is large", False, "n = 3", key="large")
     sharp = series("numerical_upper", 0.2, assumes=("large",))
     result = answer(series("theorem1", 1.0), sharp, conditions=(condition,))
-    said = stated(result, "numerical_upper").guarantee
+    said = with_claim(result, "numerical_upper").guarantee
     snapshots.check(said.sentence)
     assert "right at most" in said.beside
 
@@ -87,35 +87,35 @@ def test_what_is_being_computed_is_not_said_to_fail() -> None:
         series("numerical_upper", np.nan), computing=True, undefined_reason="it is being computed"
     )
     result = answer(series("theorem1", 1.0), coming, complete=False)
-    found = claimed(result, "numerical_upper")
+    found = evaluate_claim(result, "numerical_upper")
     snapshots.check(found.line)
-    assert claimed(result).line.endswith("Further bounds are being computed…")
+    assert evaluate_claim(result).line.endswith("Further bounds are being computed…")
 
 
 def test_no_verdict_that_bounds_still_computed_may_change() -> None:
     """A loose bound comes first: that it is useless says nothing of those that follow."""
     coming = replace(series("numerical_upper", np.nan), computing=True)
     for wanted in ("", "numerical_upper"):
-        early = claimed(answer(series("theorem1", 9.0), coming, complete=False), wanted)
+        early = evaluate_claim(answer(series("theorem1", 9.0), coming, complete=False), wanted)
         assert early.unsettled
-        assert early.said.number == "ε ≤ 9"
-        assert early.said.lines[0] == SO_FAR
-    useful = claimed(answer(series("theorem1", 1.0), coming, complete=False))
-    assert useful.said.lines[0] == claimed(answer(series("theorem1", 1.0))).said.lines[0]
-    settled = claimed(answer(series("theorem1", 9.0)))
-    assert settled.said.lines[0] not in (SO_FAR, "")
+        assert early.text.number == "ε ≤ 9"
+        assert early.text.lines[0] == SO_FAR
+    useful = evaluate_claim(answer(series("theorem1", 1.0), coming, complete=False))
+    assert useful.text.lines[0] == evaluate_claim(answer(series("theorem1", 1.0))).text.lines[0]
+    settled = evaluate_claim(answer(series("theorem1", 9.0)))
+    assert settled.text.lines[0] not in (SO_FAR, "")
 
 
 def test_stating_twice_says_the_same() -> None:
-    once = stated(answer(*THREE), "theorem1")
-    assert stated(once, "theorem1").guarantee == once.guarantee
-    assert stated(stated(answer(*THREE)), "theorem1").guarantee == once.guarantee
+    once = with_claim(answer(*THREE), "theorem1")
+    assert with_claim(once, "theorem1").guarantee == once.guarantee
+    assert with_claim(with_claim(answer(*THREE)), "theorem1").guarantee == once.guarantee
 
 
 def test_the_grade_is_that_of_the_bound() -> None:
     proved = replace(series("theorem1", 1.0), grade=Grade.PROVED)
-    assert claimed(answer(proved)).line.endswith("; rounding included.")
-    assert "rounding" not in claimed(answer(series("theorem1", 1.0))).line
+    assert evaluate_claim(answer(proved)).line.endswith("; rounding included.")
+    assert "rounding" not in evaluate_claim(answer(series("theorem1", 1.0))).line
 
 
 def test_a_claim_that_cannot_be_made_names_those_that_can() -> None:
@@ -151,10 +151,10 @@ def test_claims_name_quantities_and_parameters_there_are(study_id) -> None:
 def test_no_valid_bound_of_a_real_answer_is_better(study_id, what, key) -> None:
     study = get_study(study_id)
     result = last(study, Context(), what, points=5)
-    found = claimed(result)
+    found = evaluate_claim(result)
     assert found.series.key == key
     assert found.value == best_valid(study, result)
-    assert stated(result).guarantee.claimed == found.line
+    assert with_claim(result).guarantee.claimed == found.line
 
 
 def test_odds_are_those_of_the_law() -> None:

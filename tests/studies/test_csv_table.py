@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.studies.base.csv_dialect import number_field
-from explorer.studies.base.csv_table import TableFileError, numeric, read_csv, read_records
+from explorer.studies.base.csv_table import (
+    TableFileError,
+    number_field,
+    numeric,
+    read_csv,
+    read_records,
+)
 from explorer.studies.linear_queries.queries import read_values
 from explorer.studies.metric_space.files import read_matrix, read_points
 from tests import snapshots

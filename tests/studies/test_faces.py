@@ -11,14 +11,14 @@ import pytest
 
 from explorer.engine.runtime import StudyRuntime
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.face import (
+    MAX_LETTERS,
+    MAX_SLIDERS,
     MOST_CURVES,
-    MOST_LETTERS,
-    MOST_SLIDERS,
-    answer_of,
     essential_keys,
     face_of,
+    headline_of,
     primary_keys,
     short_name,
 )
@@ -46,7 +46,7 @@ QUANTITIES = [(i, q.key) for i in study_ids() for q in get_study(i).quantities] 
 def test_few_parameters_and_curves_stand_in_front(study_id: str, key: str) -> None:
     study = get_study(study_id)
     face = face_of(study, key)
-    assert 1 <= len(face.essential) <= MOST_SLIDERS
+    assert 1 <= len(face.essential) <= MAX_SLIDERS
     assert len(set(face.essential)) == len(face.essential)
     assert len(face.primary) <= MOST_CURVES
     for k in face.essential:
@@ -60,7 +60,7 @@ def test_the_parameter_on_the_x_axis_has_a_row(study_id: str, key: str) -> None:
     for swept in shown.sweeps:
         request = replace(default_request(study), quantity=key, sweep=default_sweep(study, swept))
         keys = essential_keys(study, request)
-        assert len(keys) <= MOST_SLIDERS
+        assert len(keys) <= MAX_SLIDERS
         p = parameter(study, swept)
         assert swept in keys or not (p.in_panel and relevant(p, dict(request.values), key))
 
@@ -68,7 +68,7 @@ def test_the_parameter_on_the_x_axis_has_a_row(study_id: str, key: str) -> None:
 @pytest.mark.parametrize("study_id", study_ids())
 def test_short_names_are_short_and_tell_curves_apart(study_id: str) -> None:
     names = get_study(study_id).short_names
-    assert all(len(name) <= MOST_LETTERS for name in names.values())
+    assert all(len(name) <= MAX_LETTERS for name in names.values())
     assert len(set(names.values())) == len(names)
 
 
@@ -126,7 +126,7 @@ def test_what_stands_in_front_is_there_and_short(first_answers, study_id: str) -
         assert 1 <= len(keys) <= MOST_CURVES
         for condition in result.conditions:
             assert len(condition.short or condition.text) <= MOST_IN_SHORT, condition
-        answer = answer_of(study, result, claimed(result))
+        answer = headline_of(study, result, evaluate_claim(result))
         if answer is not None:
             assert len(f"{answer.number} {answer.text}".split()) <= MOST_WORDS, answer.text
             assert answer.text.endswith(".")
@@ -146,7 +146,7 @@ SHOWN_STATISTIC = {
 def test_a_headline_names_the_statistic_of_its_error(first_answers, study_id: str) -> None:
     study = get_study(study_id)
     for key, result in first_answers(study_id).items():
-        answer = answer_of(study, result, claimed(result))
+        answer = headline_of(study, result, evaluate_claim(result))
         declared = quantity(study, key).statistic
         if answer is None or (answer.statistic is None and declared is None):
             continue
@@ -173,7 +173,7 @@ def test_a_guarantee_says_one_chance(first_answers, study_id: str) -> None:
 def test_the_headline_of_trials_follows_what_their_dots_are(dots: str) -> None:
     study = get_study("private-regression")
     result = last(study, what="excess", trials=2, n=1000, features=2, dots=dots)
-    answer = answer_of(study, result, claimed(result))
+    answer = headline_of(study, result, evaluate_claim(result))
     expected = {"mean": Statistic.MEAN, "median": Statistic.MEDIAN}[dots]
     assert answer is not None
     assert answer.statistic is expected
@@ -200,10 +200,10 @@ def test_the_answer_is_the_best_valid_bound_rounded(first_answers, study_id: str
     for key, result in first_answers(study_id).items():
         if key not in study.claims:
             continue
-        found = claimed(result)
+        found = evaluate_claim(result)
         assert (None if found is None else found.value) == best_valid(study, result), key
         if found is not None:
-            answer = answer_of(study, result, found)
+            answer = headline_of(study, result, found)
             rounded = at_least if study.claims[key].better == "high" else at_most
             assert answer is not None
             assert rounded(found.value) in answer.number.split(), answer
@@ -218,6 +218,6 @@ def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_
     for key, values in SEEN_ELSEWHERE.get(study_id, ()):
         answers.append(last(study, Context(), key, points=2, **values))
     there = {s.key: s.label for result in answers for s in result.series}
-    assert all(len(short_name(study, *named)) <= MOST_LETTERS for named in there.items()), there
+    assert all(len(short_name(study, *named)) <= MAX_LETTERS for named in there.items()), there
     declared = {k for face in study.faces.values() for k in face.primary} | set(study.short_names)
     assert declared - set(there) - set(SHARED_NAMES) == set()

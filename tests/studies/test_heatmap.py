@@ -136,7 +136,7 @@ class FakeContext:
     def checkins(self, selection: Selection) -> FakeData:
         return self.data
 
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, key: object, make: Callable[[], Any]) -> Any:
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]

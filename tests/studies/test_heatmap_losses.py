@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.heatmaps import LossStatistics, loss_statistics
-from explorer.studies.base.face import answer_of
+from explorer.studies.base.face import headline_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result
 from explorer.studies.heatmap import losses
@@ -173,7 +173,7 @@ def test_the_answer_in_front_tells_what_the_metrics_know_and_nothing_of_a_privat
     context: FakeContext,
 ) -> None:
     study = get_study("heatmap")
-    seen = [(result, answer_of(study, result, None)) for result in at_rest(context, epsilon=2.0)]
+    seen = [(result, headline_of(study, result, None)) for result in at_rest(context, epsilon=2.0)]
     assert any(answer is not None and " … " in answer.number for _, answer in seen)
     result, answer = seen[-1]
     far = result.readout("emd_km").value
@@ -182,6 +182,6 @@ def test_the_answer_in_front_tells_what_the_metrics_know_and_nothing_of_a_privat
     assert answer.text.startswith(
         "off on average in this one draw, with adaptive quadtree at ε = 2"
     )
-    assert answer_of(study, public_result(result), None) is None
+    assert headline_of(study, public_result(result), None) is None
     moved = at_rest(context, mechanism="planar-laplace")[-1]
-    assert "Which ε" not in answer_of(study, moved, None).text  # its ε is no other's
+    assert "Which ε" not in headline_of(study, moved, None).text  # its ε is no other's

@@ -14,7 +14,7 @@ from explorer.privacy.spaces import Clustered, Grid, Square
 from explorer.studies.base.study import Cancelled, Fidelity, Scale, Sweep, default_request
 from explorer.studies.itemwise import ItemWise
 from explorer.studies.itemwise.theory import mean_distance
-from explorer.studies.metric_space.choice import chosen_space
+from explorer.studies.metric_space.space import space_of
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -299,7 +299,7 @@ def test_displacements_are_those_of_the_mechanisms(alpha0):
     draws = 40_000
 
     def space(**values):
-        return chosen_space(default_request(STUDY, **values), Context())
+        return space_of(default_request(STUDY, **values), Context())
 
     for norm in (1, 2):
         square = Square(norm, 20.0, "mi")

@@ -16,7 +16,7 @@ from explorer.studies.base.study import Cancelled, Scale, Sweep, default_request
 from explorer.studies.linear_queries import LinearQueries
 from explorer.studies.linear_queries.queries import query_of, read_values
 from explorer.studies.linear_queries.theory import printed_private_up_to, sensitivity
-from explorer.studies.metric_space.choice import chosen_space
+from explorer.studies.metric_space.space import space_of
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -44,7 +44,7 @@ def curves(result):
 def found(p, count=1, width=0.1, context=None, **values):
     context = context or Context()
     request = default_request(STUDY, **values)
-    space = chosen_space(request, context)
+    space = space_of(request, context)
     query = query_of(request, space, context, count, width)
     assert not query.missing, query.missing
     return sensitivity(query, space, p, context), query

@@ -10,7 +10,6 @@ import pytest
 from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Kind, Request, relevant
-from explorer.studies.metric_space.choice import chosen_space
 from explorer.studies.metric_space.files import read_matrix, read_points
 from explorer.studies.metric_space.parameters import (
     KINDS,
@@ -19,6 +18,7 @@ from explorer.studies.metric_space.parameters import (
     half_circumference,
     space_parameters,
 )
+from explorer.studies.metric_space.space import space_of
 from tests import snapshots
 from tests.studies.context import Context
 
@@ -34,7 +34,7 @@ def request(**values):
 
 
 def chosen(context=None, **values):
-    return chosen_space(request(**values), context or Context())
+    return space_of(request(**values), context or Context())
 
 
 def write(folder, text, name="mine.csv", encoding="utf-8"):

@@ -133,7 +133,7 @@ _ALLOWED = {
     "figures/recipes.py",
     "ui/widgets/numbers.py",
     "studies/metric_space/files.py",
-    "studies/metric_space/pictures.py",
+    "studies/metric_space/space.py",
 }
 
 

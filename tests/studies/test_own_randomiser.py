@@ -12,7 +12,7 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.histograms import privacy_of_views
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.parameters import table_rows
 from explorer.studies.base.randomiser_table import _from_file
@@ -81,7 +81,7 @@ def test_published_levels(study):
         final = at(study, randomiser="krr", outcomes=outcomes, eps0=1.0, n=10_000, delta=1e-6)
         assert final.readout("own_blanket").value == pytest.approx(expected, rel=2e-5)
         assert final.readout("exact_2023").value == pytest.approx(0.0432062, abs=5e-8)
-        assert claimed(final).series.key == "own_blanket"
+        assert evaluate_claim(final).series.key == "own_blanket"
     final = at(study, randomiser="rinf", eps0=1.0, n=10_000, delta=1e-6)
     assert final.readout("own_blanket").value == final.readout("exact_2023").value
     assert "clones of 2023" in " ".join(final.notes)
@@ -90,10 +90,10 @@ def test_published_levels(study):
 def test_few_clients_of_a_table_are_exact_and_that_is_claimed(study):
     table = "0.7 0.2 0.1; 0.1 0.2 0.7"
     final = at(study, randomiser="typed", table=table, n=6, delta=0.05)
-    best = claimed(final)
+    best = evaluate_claim(final)
     assert best.series.key == "own_exact"
-    assert best.said.number == f"ε = {nearest(final.readout('own_exact').value)}"
-    assert "by any other" in best.said.promise
+    assert best.text.number == f"ε = {nearest(final.readout('own_exact').value)}"
+    assert "by any other" in best.text.promise
     assert final.readout("own_exact").value < 0.99 * final.readout("own_blanket").value
     assert "ε₀ is 1.946" in " ".join(final.notes)
     again = at(study, randomiser="typed", table=table, n=6, delta=0.05, eps0=5.0)
@@ -105,7 +105,7 @@ def test_a_table_with_an_impossible_output_has_no_general_bound(study):
     assert final.readout("exact_2023").value is None
     assert final.readout("own_blanket").value is None
     assert final.readout("own_blanket").note.startswith("infinite")
-    assert claimed(final) is None
+    assert evaluate_claim(final) is None
     better = at(study, randomiser="typed", table="0.9 0.1 0; 0.85 0.1 0.05", n=1000, delta=0.06)
     assert 0 <= better.readout("own_blanket").value < 0.1
     assert better.readout("own_ratio").value is None
@@ -168,13 +168,13 @@ def test_bad_files_say_file_line_field_and_remedy(study, tmp_path, text, message
 def test_without_a_file_the_general_bounds_stand_alone(study):
     final = at(study, randomiser="file")
     assert "open a CSV file" in final.readout("own_blanket").note
-    assert claimed(final).series.key == "exact_2023"
+    assert evaluate_claim(final).series.key == "exact_2023"
 
 
 def test_what_is_not_proved_is_said(study):
     final = at(study, randomiser="laplace")
     assert any("not proved" in c.text for c in final.conditions)
-    assert "from 0 to 1" in claimed(final).said.promise
+    assert "from 0 to 1" in evaluate_claim(final).text.promise
     assert "accountant" in " ".join(final.notes)
 
 
@@ -190,7 +190,7 @@ def test_the_accountants_bound_of_one_randomiser_is_nowhere_above_the_clones(axi
     both = shown["own"].present & shown["numerical_upper"].present
     assert both.any()
     assert np.all(shown["own"].y[both] <= shown["numerical_upper"].y[both] * (1 + 1e-9))
-    best = claimed(final)
+    best = evaluate_claim(final)
     assert best.series.key == "own"
     assert best.value < 0.95 * final.readout("numerical_upper").value
     assert any("run this randomiser" in c.text for c in final.conditions)

@@ -512,7 +512,7 @@ def test_nothing_slow_is_imported():
         "study = get_study('shuffle-rdp')\n"
         "class Host:\n"
         "    def check(self): pass\n"
-        "    def memo(self, key, make): return make()\n"
+        "    def cached(self, key, make): return make()\n"
         "request = replace(default_request(study), sweep=Sweep('T', 1, 100, 3, Scale.LOG))\n"
         "list(study.answer(request, Host()))\n"
         "print(sorted(m for m in ('scipy', 'cvxpy', 'numba', 'matplotlib') if m in sys.modules))\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import Fidelity, Sweep, default_request
 from explorer.studies.registry import get_study
 from tests.studies.context import Context
@@ -65,8 +65,8 @@ def test_nothing_else_than_fresh_samples_is_claimed_unless_asked(study):
     final = ask(study, "epochs", "T", 100, 1e5, 3)[-1]
     # Once an epoch says less here, but of another protocol.
     assert final.readout("epoch_fixed").value < final.readout("numerical_upper").value
-    assert claimed(final).series.key == "numerical_upper"
-    chosen = claimed(final, "epoch_fixed")
+    assert evaluate_claim(final).series.key == "numerical_upper"
+    chosen = evaluate_claim(final, "epoch_fixed")
     assert chosen.series.key == "epoch_fixed"
     assert chosen.value == final.readout("epoch_fixed").value
 
@@ -106,13 +106,13 @@ def test_sharp_cases_are_for_order_2_and_said_so(study):
         assert not curves(final)[key].present.any()
         assert "α = 2 only" in curves(final)[key].undefined_reason
         assert "α = 2 only" in final.readout(key).note
-    assert claimed(final).series.key == "theorem4"
+    assert evaluate_claim(final).series.key == "theorem4"
 
 
 def test_what_needs_others_alike_is_not_claimed_unasked(study):
     final = ask(study, "ternary", "eps0", 0.1, 5, 4)[-1]
-    assert claimed(final).series.key == "sharp_mixed"
-    assert claimed(final, "sharp_alike").series.key == "sharp_alike"
+    assert evaluate_claim(final).series.key == "sharp_mixed"
+    assert evaluate_claim(final, "sharp_alike").series.key == "sharp_alike"
 
 
 def test_a_coarse_request_gets_one_answer(study):

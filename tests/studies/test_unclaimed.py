@@ -10,7 +10,7 @@ import pytest
 from explorer.figures.pages.reviewer import reviewer_lines
 from explorer.figures.tables import comments, result_document
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.claims import claimed, stated, unclaimed
+from explorer.studies.base.claims import evaluate_claim, unclaimed_reasons, with_claim
 from explorer.studies.base.phrases import chance_of, odds, odds_basis
 from explorer.studies.base.study import Claim, Guarantee, preset
 from explorer.studies.registry import get_study, study_infos
@@ -39,7 +39,7 @@ MARKS = {
 @pytest.mark.parametrize(("study_id", "key"), MARKS)
 def test_a_better_number_that_is_not_claimed_says_why(study_id: str, key: str) -> None:
     result = answer(study_id, key)
-    reasons = unclaimed(result, claimed(result))
+    reasons = unclaimed_reasons(result, evaluate_claim(result))
     assert {key: reason.mark for key, reason in reasons.items()} == MARKS[study_id, key]
     document = result_document(result, ViewState.for_result(result), {})
     told = {s["key"]: s["why_not_claimed"] for s in document["series"] if "why_not_claimed" in s}
@@ -54,8 +54,8 @@ def test_the_reason_is_that_of_the_condition_which_decides() -> None:
     others = tuple(c for c in result.conditions if c.key != "common")
     for holds, mark in ((None, "assumes more"), (False, "fails here"), (True, "")):
         asked = replace(result, conditions=(*others, replace(needed, holds=holds)))
-        found = claimed(asked)
-        reasons = unclaimed(asked, found)
+        found = evaluate_claim(asked)
+        reasons = unclaimed_reasons(asked, found)
         assert (found.series.key == "exact_2023") is (holds is True)
         assert set(reasons) == ({"exact_2023"} if mark else set())
         assert not mark or reasons["exact_2023"].mark == mark
@@ -64,7 +64,7 @@ def test_the_reason_is_that_of_the_condition_which_decides() -> None:
 
 def test_what_the_user_claims_instead_is_the_reason() -> None:
     result = answer("amplification", "million")
-    reasons = unclaimed(result, claimed(result, "local"))
+    reasons = unclaimed_reasons(result, evaluate_claim(result, "local"))
     label = next(s.label for s in result.series if s.key == "local")
     assert reasons["exact_2021"].why == f"you claim “{label}”"
     assert reasons["exact_2023"].mark == "assumes more"
@@ -85,7 +85,7 @@ def _without_preset() -> list[tuple[str, str]]:
 def test_every_claim_at_the_defaults_has_its_reasons_and_odds(study_id: str, what: str) -> None:
     study = get_study(study_id)
     result = last(study, what=what, points=2)  # checks each answer on the way
-    assert claimed(result).series.key in study.claims[what].among
+    assert evaluate_claim(result).series.key in study.claims[what].among
 
 
 def test_a_bound_without_a_reason_is_found(monkeypatch) -> None:
@@ -110,7 +110,7 @@ def test_odds_of_another_basis_name_it() -> None:
 
 def test_odds_that_do_not_belong_to_the_claim_are_found() -> None:
     result = answer("shuffle-rdp", "figure-2a")
-    found, promise = claimed(result), stated(result).guarantee
+    found, promise = evaluate_claim(result), with_claim(result).guarantee
     assert_odds("eps", promise, found)
     assert chance_of(promise) == pytest.approx(0.50873751)
     with pytest.raises(AssertionError):
@@ -126,9 +126,9 @@ def test_the_odds_of_a_promise_on_levels_follow_the_claim() -> None:
     w, alpha = float(result.request["w"]), {s.key: float(s.y[-1]) for s in result.series}
     assert len(alpha) > 2
     for key in ("sorted", "exact"):
-        found = claimed(result, key)
+        found = evaluate_claim(result, key)
         assert found.series.key == key
-        promise = stated(result, key).guarantee
+        promise = with_claim(result, key).guarantee
         assert promise.pairs[0] == (found.value * w, 1e-12)
         right = odds(*promise.pairs[0]).partition(":")[0]
         assert f"at most {right} times in 100" in promise.sentence
@@ -137,14 +137,14 @@ def test_the_odds_of_a_promise_on_levels_follow_the_claim() -> None:
 
 def test_noise_that_needs_no_delta_has_odds_without_it() -> None:
     asked = answer("linear-queries", "city").request.with_value("delta", 0.1)
-    promise = stated(final_result(get_study("linear-queries"), asked)).guarantee
+    promise = with_claim(final_result(get_study("linear-queries"), asked)).guarantee
     assert promise.pairs == ((float(asked["alpha"]) * float(asked["w"]), 0.0),)
     snapshots.check(promise.sentence)
 
 
 def test_a_level_below_the_one_demanded_says_whose_odds_are_printed() -> None:
     result = answer("coordinate-mean", "beliefs")
-    found, promise = claimed(result), stated(result).guarantee
+    found, promise = evaluate_claim(result), with_claim(result).guarantee
     assert promise.pairs == ((0.2, 0.0),)
     assert found.value < 0.2
     assert f"reach at most {odds(found.value)}," in promise.sentence
@@ -153,7 +153,7 @@ def test_a_level_below_the_one_demanded_says_whose_odds_are_printed() -> None:
 
 
 def test_odds_beside_a_renyi_level_are_not_its_own() -> None:
-    promise = stated(answer("shuffle-rdp", "renyi-order")).guarantee
+    promise = with_claim(answer("shuffle-rdp", "renyi-order")).guarantee
     snapshots.check(promise.sentence)
     snapshots.check(promise.beside)
 

@@ -9,8 +9,7 @@ import pytest
 
 from explorer.privacy.coordinates.mean import m_mean_variances
 from explorer.privacy.user_metric import sorted_delta
-from explorer.studies.base.help_page import Preset
-from explorer.studies.base.verdicts import kept_numbers, trend
+from explorer.studies.base.help_page import Preset, preset_numbers, trend
 from explorer.studies.coordinate_mean import figure3
 from explorer.studies.heatmap.trends import FILLED, trends
 from explorer.studies.registry import get_study, study_infos
@@ -57,7 +56,7 @@ NOT_JUDGED = {f"heatmap/figure-{number}" for number in (4, 5, 6, 7)} | {
 """They need files of the user's, and say so."""
 BY_EXPERIMENT = {f"heatmap/figure-{number}" for number in (1, 10, 11)}
 KEPT = {
-    name: kept_numbers(*name.split("/"))
+    name: preset_numbers(*name.split("/"))
     for name in json.loads(verdict_numbers.PATH.read_text(encoding="utf-8"))
 }
 

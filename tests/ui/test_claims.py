@@ -18,7 +18,7 @@ from explorer.figures.geometry import absent_stretches, invalid_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
 from explorer.privacy.core.bound import Reference, Role
-from explorer.studies.base.claims import claimed, unclaimed, value_here
+from explorer.studies.base.claims import evaluate_claim, unclaimed_reasons, value_here
 from explorer.studies.base.study import Series
 from explorer.ui.bounds.legend import Legend
 from tests.studies.preset_answers import answer
@@ -263,11 +263,11 @@ def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
 
 def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
     result = answer("amplification", "million")
-    found, legend = claimed(result), Legend()
+    found, legend = evaluate_claim(result), Legend()
     qtbot.addWidget(legend)
     styles = series_styles(list(result.series), "light")
     values = {s.key: value_here(result, s) for s in result.series}
-    reasons = unclaimed(result, found)
+    reasons = unclaimed_reasons(result, found)
     for first, front in ((None, True), (("exact_2021",), False)):
         legend.show_series(
             result.series,
@@ -287,7 +287,7 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
         assert "Not claimed" not in other.label.toolTip()
         assert ("Not claimed" in legend.fold.toolTip()) is not front
     # A user's claim has another mark.
-    chosen = claimed(result, "exact_2023")
+    chosen = evaluate_claim(result, "exact_2023")
     legend.show_series(
         result.series,
         styles,
@@ -295,7 +295,7 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
         values,
         "at n = 1e6",
         claim=(chosen, ()),
-        reasons=unclaimed(result, chosen),
+        reasons=unclaimed_reasons(result, chosen),
     )
     assert legend.row("exact_2023").tag.text() == "claimed"
     assert "Not claimed" not in legend.row("exact_2023").label.toolTip()

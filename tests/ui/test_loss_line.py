@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.studies.base.study import Fidelity, Readout, Result, default_request
+from explorer.studies.base.study import Fidelity, Result, ScalarResult, default_request
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.ui.map.metrics import MetricsStrip
 
@@ -14,7 +14,9 @@ SAID = "About 13 % of the mass lies in the wrong 4.2 km square."
 
 
 def result(*notes: tuple[str, str], fidelity: Fidelity = Fidelity.COARSE) -> Result:
-    readouts = tuple(Readout(key, key, 1.0, curator_only=True, note=note) for key, note in notes)
+    readouts = tuple(
+        ScalarResult(key, key, 1.0, curator_only=True, note=note) for key, note in notes
+    )
     full = fidelity is Fidelity.FULL
     return Result(default_request(HeatmapStudy()), fidelity, readouts=readouts, complete=full)
 

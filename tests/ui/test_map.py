@@ -19,7 +19,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Region
 from explorer.studies.base.numbers import format_number
-from explorer.studies.base.study import Fidelity, Readout, Result, Surface
+from explorer.studies.base.study import Fidelity, Result, ScalarResult, Surface
 from explorer.ui.map.colour_bar import format_share, round_step
 from explorer.ui.map.layers import tile_paths
 from explorer.ui.map.overlay import paint_rubber_band, rect_of
@@ -450,7 +450,7 @@ def test_metrics_are_grey_until_they_belong_to_the_picture(map_page: MapPage) ->
 
 def test_a_distance_is_an_interval_before_it_is_exact(map_page: MapPage) -> None:
     cell = map_page.map.metrics.cells["emd"]
-    cell.show_readout(Readout("emd", "", None, None, low=0.0812, high=0.0941))
+    cell.show_readout(ScalarResult("emd", "", None, None, low=0.0812, high=0.0941))
     assert cell.value.text() == "0.0812 … 0.0941"
     assert "certified interval" in cell.explanation
     assert "curator" in cell.explanation

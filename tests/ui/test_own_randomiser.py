@@ -7,7 +7,7 @@ import os
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -27,7 +27,7 @@ def test_a_typed_table_is_answered_and_a_bad_one_is_refused_where_it_is_typed(
     qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
     result = settled(window)
     assert result.request["table"] == "0.7 0.3; 0.3 0.7"
-    assert claimed(result).series.key == "own_exact"
+    assert evaluate_claim(result).series.key == "own_exact"
     if folder := os.environ.get("GRAB"):
         window.grab().save(f"{folder}/own-{theme}.png")
     row.field.setPlainText("0.7 0.3\n0.3 zero")

@@ -11,7 +11,7 @@ from pprint import pformat
 from typing import Any
 
 from explorer import __version__
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.parameters import Kind
 from explorer.studies.base.study import (
     Parameter,
@@ -231,7 +231,7 @@ FUNCTIONS = {
 
 def _direct(result: Result, claim: str) -> str:
     """Return a script that calls the claimed series' function; empty where there is none."""
-    request, found = result.request, claimed(result, claim)
+    request, found = result.request, evaluate_claim(result, claim)
     sweep = request.sweep
     if found is None or sweep is None:
         return ""

@@ -7,7 +7,7 @@ from typing import Any
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.engine.session.validation import read, read_list
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import (
     Fidelity,
     Mark,
@@ -69,7 +69,7 @@ def entries_of(result: Result, hidden: Collection[str] = (), claim: str = "") ->
     Curves without a number of their own follow, if a slider's parameter is on the x axis. What is
     claimed (`claim` is the user's, empty for the tightest valid bound) comes first.
     """
-    told_first = claimed(result, claim)
+    told_first = evaluate_claim(result, claim)
     bare = replace(result.request, selection=None, fidelity=Fidelity.FULL)
     told = {r.key for r in result.readouts}
     found = [

@@ -13,7 +13,7 @@ from explorer.figures.pages.series import draw_legend, draw_series
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.claims import stated
+from explorer.studies.base.claims import with_claim
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
 from explorer.studies.heatmap.experiments.error_curves import MEASURES
@@ -41,7 +41,7 @@ def draw_curves(
     ValueError
         If the view hides every curve.
     """
-    result = stated(result, view.claim)
+    result = with_claim(result, view.claim)
     series = captions.visible_series(result, view)
     if not series:
         raise ValueError("hidden: every curve is hidden; there is nothing to draw")

@@ -15,7 +15,7 @@ from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.table_copy import tex
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import Claimed, claimed, stated, unclaimed
+from explorer.studies.base.claims import ClaimedBound, evaluate_claim, unclaimed_reasons, with_claim
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import chance_of, odds_basis, shown_odds
 from explorer.studies.base.study import Condition, Result
@@ -57,8 +57,8 @@ def reviewer_lines(
     ValueError
         If the result has no guarantee.
     """
-    claimed_bound = claimed(result, claim)
-    claiming_result = stated(result, claim)
+    claimed_bound = evaluate_claim(result, claim)
+    claiming_result = with_claim(result, claim)
     promise = claiming_result.guarantee
     if promise is None:
         raise ValueError("nothing is promised for these values: see the conditions")
@@ -118,24 +118,24 @@ def latex_bytes(job: ExportJob) -> bytes:
     return "\n".join(out).encode()
 
 
-def _claim_lines(result: Result, claimed_bound: Claimed | None) -> list[str]:
+def _claim_lines(result: Result, claimed_bound: ClaimedBound | None) -> list[str]:
     """Return the claimed bound and its rigor, and the best proved one if it is numerical."""
     if claimed_bound is None:
         return []
     lines = [claimed_bound.line, f"Grade: {_GRADES[claimed_bound.series.grade]}"]
     proved = best_proved(result, claimed_bound)
     if proved is not None:
-        lines.append(f"The best that is proved: {proved.said.number} by “{proved.series.label}”")
+        lines.append(f"The best that is proved: {proved.text.number} by “{proved.series.label}”")
     labels = {s.key: s.label for s in result.series}
     lines += [
         f"“{labels[key]}” is better here and not claimed: {reason.why}"
-        for key, reason in unclaimed(result, claimed_bound).items()
+        for key, reason in unclaimed_reasons(result, claimed_bound).items()
         if reason.mark
     ]
     return lines
 
 
-def best_proved(result: Result, claimed_bound: Claimed) -> Claimed | None:
+def best_proved(result: Result, claimed_bound: ClaimedBound) -> ClaimedBound | None:
     """Return the tightest proved bound if the claimed one is numerical."""
     if claimed_bound.series.grade is Grade.PROVED:
         return None
@@ -144,7 +144,7 @@ def best_proved(result: Result, claimed_bound: Claimed) -> Claimed | None:
     proved = [
         s for s in result.series if s.grade is Grade.PROVED and not more.intersection(s.assumes)
     ]
-    ranked = [claimed(result, s.key) for s in proved if not s.pin]
+    ranked = [evaluate_claim(result, s.key) for s in proved if not s.pin]
     valid = [c for c in ranked if c is not None and c.series.key == c.wanted]
     study = study_of(result)
     claim = study.claims.get(result.request.quantity) if study else None

@@ -19,7 +19,7 @@ from explorer.studies.base.phrases import (
     times,
 )
 from explorer.studies.base.randomiser_table import FILE, TYPED
-from explorer.studies.base.study import Condition, Guarantee, Request, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Request, Result, Series
 
 CLOSED = "clones 2021, closed form"
 EXACT_2021 = "clones 2021, evaluated exactly"
@@ -146,12 +146,12 @@ def guarantee(eps0: float, distance: float, differences: tuple[str, ...]) -> Gua
     )
 
 
-def claim_text(result: Result, series: Series, value: float) -> Said:
+def claim_text(result: Result, series: Series, value: float) -> ClaimText:
     """Return the text of a claimed bound on ε, or on δ, at the sliders' values."""
     return text_of(result, value, series.label, series.key == "local")
 
 
-def text_of(result: Result, value: float, label: str, pure: bool = False) -> Said:
+def text_of(result: Result, value: float, label: str, pure: bool = False) -> ClaimText:
     """Return the text of a bound with this label; `pure` if it is on (ε, 0)-DP."""
     request, promise = result.request, result.guarantee
     eps0, n = float(request["eps0"]), float(request["n"])
@@ -160,7 +160,7 @@ def text_of(result: Result, value: float, label: str, pure: bool = False) -> Sai
         number, epsilon, delta = f"δ ≤ {at_most(value)}", float(request["eps"]), value
     pairs = [(eps0, 0.0)] if pure else [(epsilon, delta), (eps0, 0.0)]
     best = min(pairs, key=lambda pair: best_chance(*pair))
-    return Said(
+    return ClaimText(
         number,
         odds_lines(
             *best,
@@ -398,7 +398,7 @@ def _own_differences(here: dict[str, float | None]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def own_claim_text(result: Result, series: Series, value: float) -> Said:
+def own_claim_text(result: Result, series: Series, value: float) -> ClaimText:
     """Return the text of a claimed bound of one known randomiser."""
     request, promise = result.request, result.guarantee
     exact = series.role is Role.EXACT
@@ -417,7 +417,7 @@ def own_claim_text(result: Result, series: Series, value: float) -> Said:
     best = min(pairs, key=lambda pair: best_chance(*pair))
     by = series.label if best == pairs[0] or eps0 is None else eps0.label
     n = float(request["n"])
-    return Said(
+    return ClaimText(
         number,
         odds_lines(
             *best,

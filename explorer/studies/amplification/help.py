@@ -2,10 +2,18 @@
 
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.studies.amplification import sources
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 
 PAGE = Page(
     what=(
@@ -257,4 +265,4 @@ JUDGES: dict[str, Judge] = {
     "known-randomiser": surpasses("own_blanket", "exact_2023", "ε {}, not {}"),
     "own-table": lambda found: ("+", f"ε exactly {nearest(found['own_exact'])}"),
 }
-PRESETS = judged("amplification", _PRESETS, JUDGES)
+PRESETS = with_verdicts("amplification", _PRESETS, JUDGES)

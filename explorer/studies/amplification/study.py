@@ -19,7 +19,7 @@ from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clone
 from explorer.studies.amplification import guarantee as words, sources, theory
 from explorer.studies.amplification.help import PAGE, PRESETS
 from explorer.studies.base.builders import choice, count, delta, epsilon, share
-from explorer.studies.base.claims import stated
+from explorer.studies.base.claims import with_claim
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
 from explorer.studies.base.randomiser_table import FILE, TYPED, table_parameters
@@ -30,13 +30,13 @@ from explorer.studies.base.study import (
     Guarantee,
     Mark,
     Quantity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Series,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
+from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
@@ -594,7 +594,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
     farthest = min(eps for eps, _ in promise.pairs)
     for variant in Clones:
         make = partial(ClonePair, eps0, n, variant)
-        pair: ClonePair = context.memo(("amplification", "pair", eps0, n, variant), make)
+        pair: ClonePair = context.cached(("amplification", "pair", eps0, n, variant), make)
         yield Law(
             f"law_{variant.value}",
             f"law of the clones {variant.value}",
@@ -605,7 +605,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
             ("common",) if variant is Clones.STRONGER else (),
         )
     two, three = (
-        context.memo(("amplification", kind.__name__, eps0, n), partial(kind, eps0, n, n))
+        context.cached(("amplification", kind.__name__, eps0, n), partial(kind, eps0, n, n))
         for kind in (RandomisedResponseRound, ThreeSymbolRound)
     )
     yield Law(
@@ -669,7 +669,7 @@ class AmplificationStudy(CurveStudy):
             return (p,)
         return (p.thinned(_COARSE_POINTS, Fidelity.COARSE), p)
 
-    def readouts(self, p: AmplificationPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: AmplificationPoints) -> tuple[ScalarResult, ...]:
         """Return the bounds at the sliders, and which randomiser has the lower one."""
         shown = p.request.quantity
         if shown in _OWN:
@@ -739,7 +739,7 @@ class AmplificationStudy(CurveStudy):
         """Return the answer, its guarantee completed by the claimed bound."""
         answer = super().result(p, complete=complete)
         if p.request.quantity != "region" or answer.guarantee is None:
-            return stated(answer)
+            return with_claim(answer)
         # Nothing is claimed of a region: its guarantee is that of the exact clones, or of ε₀.
         eps = min(float(p.at_sliders.bounds["exact_2021"].value[-1]), float(p.request["eps0"]))
         text = words.text_of(answer, eps, words.EXACT_2021)
@@ -752,8 +752,8 @@ class AmplificationStudy(CurveStudy):
         return replace(answer, guarantee=promise)
 
 
-def _readout(curve: Curve, bound: Bound, note: str = "") -> Readout:
-    return readout_from(curve.key, str(curve.label), bound, note=note)
+def _readout(curve: Curve, bound: Bound, note: str = "") -> ScalarResult:
+    return scalar_from(curve.key, str(curve.label), bound, note=note)
 
 
 def _lower_note(curve: Curve, p: AmplificationPoints) -> str:

@@ -75,7 +75,7 @@ def _of_one_crowd(
     out = np.empty((len(variants), given.size))
     for row, variant in zip(out, variants, strict=True):
         crowd = float(eps0[-1]), float(n[-1]), variant
-        pair = context.memo(("amplification", "pair", *crowd), partial(ClonePair, *crowd))
+        pair = context.cached(("amplification", "pair", *crowd), partial(ClonePair, *crowd))
         for start in range(0, given.size, _BATCH):
             context.check()
             batch = slice(start, start + _BATCH)
@@ -99,7 +99,7 @@ def _of_many_crowds(
 
     Values are cached: while the slider of the x axis moves, only its own crowd is computed.
     """
-    cached: dict[tuple[object, ...], float] = context.memo(("amplification", "exact"), dict)
+    cached: dict[tuple[object, ...], float] = context.cached(("amplification", "exact"), dict)
     if len(cached) > _MAX_CACHED:
         cached.clear()
     rows = [
@@ -140,7 +140,7 @@ def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> Floa
         for row, kind in zip(pairs, (RandomisedResponseRound, ThreeSymbolRound), strict=True):
             make = partial(kind, eps0, n, n)
             key = ("amplification", kind.__name__, eps0, n)
-            crowd: Any = context.memo(key, make) if shared else make()
+            crowd: Any = context.cached(key, make) if shared else make()
             if unknown == "eps":
                 row[index] = crowd.epsilon(points["delta"][index])
             else:
@@ -203,7 +203,7 @@ def condition_9_limit(n: FloatArray, delta: FloatArray) -> FloatArray:
 
 def total_variation(eps0: float, n: float, context: Context) -> float:
     """Return an upper bound on δ(0) of one shuffle; cached, as it depends on ε₀ and n alone."""
-    value: float = context.memo(
+    value: float = context.cached(
         ("amplification", "total variation", eps0, n),
         lambda: float(clone_total_variation(eps0, n).value),
     )
@@ -230,7 +230,7 @@ def own_randomiser(request: Request, context: Context) -> MakeRandomiser | None:
     if kind in (TYPED, FILE):
         if kind == FILE and not request["table_file"]:
             return None
-        table: Known = context.memo(
+        table: Known = context.cached(
             ("amplification", "own table", *table_key(request, kind, "table")),
             lambda: known_table(_table(request, kind, context)),
         )
@@ -328,7 +328,7 @@ def _exact_crowd(law: Known, n: float, context: Context) -> ExactCrowd | None:
     table = law.table
     if table is None or not enumerable(table.shape[0], table.shape[1], int(n)):
         return None
-    crowd: ExactCrowd = context.memo(
+    crowd: ExactCrowd = context.cached(
         ("amplification", "own exact", table.tobytes(), table.shape, n),
         lambda: ExactCrowd(table, int(n)),
     )

@@ -5,7 +5,7 @@ Arguments are those of `Parameter` in its order; whatever is given overrides wha
 
 from typing import TypedDict, Unpack
 
-from explorer.studies.base.csv_dialect import DecimalSign
+from explorer.studies.base.csv_table import DecimalSign
 from explorer.studies.base.parameters import Kind, Parameter, Scale, table_rows, table_text
 
 _LATEX = {

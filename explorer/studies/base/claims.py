@@ -2,7 +2,7 @@
 
 All proved bounds on one mechanism hold at once, so the tightest whose conditions hold is claimed
 unless the user claims another. Headline, guarantee, *Solve*, comparison, exports and command line
-ask `claimed`, or take an answer through `stated`, and nothing else chooses a bound.
+ask `evaluate_claim`, or take an answer through `with_claim`, and nothing else chooses a bound.
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.numbers import at_least, at_most
 from explorer.studies.base.phrases import useless
-from explorer.studies.base.study import Claim, Condition, Result, Said, Series, Study, quantity
+from explorer.studies.base.study import Claim, ClaimText, Condition, Result, Series, Study, quantity
 from explorer.studies.registry import get_study
 
 SO_FAR = "Further bounds are being computed."
@@ -22,7 +22,7 @@ NOT_AMONG = "it is not among what may be claimed of this question"
 
 
 @dataclass(frozen=True, slots=True)
-class Unclaimed:
+class UnclaimedReason:
     """Why a bound is not claimed.
 
     Attributes
@@ -38,14 +38,14 @@ class Unclaimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedBound:
     """The bound claimed at the sliders' values.
 
     Attributes
     ----------
     series : Series
     value : float
-    said : Said
+    text : ClaimText
     wanted : str
         Key of what the user claims; empty for the tightest valid bound.
     failing : Series or None
@@ -60,7 +60,7 @@ class Claimed:
 
     series: Series
     value: float
-    said: Said
+    text: ClaimText
     wanted: str = ""
     failing: Series | None = None
     why: str = ""
@@ -72,16 +72,16 @@ class Claimed:
         """One sentence that names the claimed bound."""
         name = f"“{self.series.label}”"
         if self.wanted == self.series.key:
-            line = f"Claimed: {self.said.number} by {name}, chosen by you"
+            line = f"Claimed: {self.text.number} by {name}, chosen by you"
         elif self.waiting:
-            line = f"What you claim is being computed; so far {self.said.number} by {name}"
+            line = f"What you claim is being computed; so far {self.text.number} by {name}"
         elif self.wanted:
             failing = f"“{self.failing.label}”" if self.failing else "What you claim"
-            line = f"{failing} says nothing here: {self.why}. Tightest valid: {self.said.number}"
+            line = f"{failing} says nothing here: {self.why}. Tightest valid: {self.text.number}"
             line += f" by {name}"
         else:
             best = "tightest valid bound" if self.kind == "bounds" else "best of them"
-            line = f"Claimed: {self.said.number} by {name}, the {best} here"
+            line = f"Claimed: {self.text.number} by {name}, the {best} here"
         if self.series.grade is Grade.PROVED:
             line += "; rounding included"
         waits = self.awaited and not self.waiting
@@ -109,7 +109,7 @@ def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
         )
 
 
-def claimed(result: Result, wanted: str = "") -> Claimed | None:
+def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
     """Return the claimed bound of an answer at the sliders' values; None if nothing can be claimed.
 
     Parameters
@@ -143,24 +143,26 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
     if wanted and key != wanted:
         failing = known.get(wanted)
         coming = not result.complete and (failing is None or failing.computing)
-        reason = reasons.get(wanted) or Unclaimed("it is not among the bounds of this question")
+        reason = reasons.get(wanted) or UnclaimedReason(
+            "it is not among the bounds of this question"
+        )
         why = "" if coming else reason.why
     series, value = known[key], valid[key]
-    said = claim.sentence(result, series, value)
-    found = Claimed(series, value, said, wanted, failing, why, awaited, claim.kind)
-    if found.unsettled and useless(said.pairs):
+    text = claim.text(result, series, value)
+    found = ClaimedBound(series, value, text, wanted, failing, why, awaited, claim.kind)
+    if found.unsettled and useless(text.pairs):
         # A looser bound came first: its verdict would be gone when the others are there.
-        found = replace(found, said=replace(said, lines=(SO_FAR, *said.lines[1:])))
+        found = replace(found, text=replace(text, lines=(SO_FAR, *text.lines[1:])))
     return found
 
 
-def unclaimed(result: Result, found: Claimed | None) -> dict[str, Unclaimed]:
+def unclaimed_reasons(result: Result, found: ClaimedBound | None) -> dict[str, UnclaimedReason]:
     """Return why the curves whose numbers are better than the claimed one are not claimed.
 
     Parameters
     ----------
     result : Result
-    found : Claimed or None
+    found : ClaimedBound or None
         What is claimed of it; None if nothing is, and then every number of a bound is better.
 
     Returns
@@ -181,23 +183,23 @@ def unclaimed(result: Result, found: Claimed | None) -> dict[str, Unclaimed]:
         value = turn * value_here(result, series)
         if series.pin or series.role is other or not value < reached:
             continue
-        out[series.key] = _why_not(result, series, claim, chosen=False) or Unclaimed(
+        out[series.key] = _why_not(result, series, claim, chosen=False) or UnclaimedReason(
             f"you claim “{found.series.label}”" if found else "nothing can be claimed here"
         )
     return out
 
 
-def stated(result: Result, wanted: str = "") -> Result:
+def with_claim(result: Result, wanted: str = "") -> Result:
     """Return an answer whose guarantee and conditions are those of the claimed bound.
 
-    Arguments as for `claimed`. An answer of which nothing can be claimed is returned as it is.
+    Arguments as for `evaluate_claim`. An answer of which nothing can be claimed is unchanged.
     """
-    found = claimed(result, wanted)
+    found = evaluate_claim(result, wanted)
     if found is None:
         return result
     promise = result.guarantee
     if promise is not None:
-        lines = found.said.lines or (promise.sentence, promise.beside)
+        lines = found.text.lines or (promise.sentence, promise.beside)
         if found.wanted and found.why:
             lines = (found.line, "\n".join(line for line in lines if line))
         promise = replace(
@@ -205,8 +207,8 @@ def stated(result: Result, wanted: str = "") -> Result:
             sentence=lines[0],
             beside="\n".join(line for line in lines[1:] if line),
             claimed="" if found.wanted and found.why else found.line,
-            replace_one=found.said.promise or promise.replace_one,
-            pairs=found.said.pairs or promise.pairs,
+            replace_one=found.text.promise or promise.replace_one,
+            pairs=found.text.pairs or promise.pairs,
         )
     needed = {key for s in result.series for key in s.assumes}
     conditions = tuple(
@@ -229,33 +231,37 @@ def value_here(result: Result, series: Series) -> float:
     return float(there[0]) if there.size else math.nan
 
 
-def number_only(result: Result, _series: Series, value: float) -> Said:
+def number_text(result: Result, _series: Series, value: float) -> ClaimText:
     """Return the text of a claim about a quantity that is no guarantee: an error, a size."""
     study = get_study(result.request.study)
     shown = quantity(study, result.request.quantity)
     claim = study.claims.get(shown.key)
     high = claim is not None and claim.better == "high"
     number = f"≥ {at_least(value)}" if high else f"≤ {at_most(value)}"
-    return Said(f"{shown.symbol or shown.name} {number}" + (f" {shown.unit}" if shown.unit else ""))
+    return ClaimText(
+        f"{shown.symbol or shown.name} {number}" + (f" {shown.unit}" if shown.unit else "")
+    )
 
 
-def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> Unclaimed | None:
+def _why_not(
+    result: Result, series: Series, claim: Claim, *, chosen: bool
+) -> UnclaimedReason | None:
     """Return the reason why a series can't be claimed at the sliders' values; None if it can."""
     bound = Role.LOWER if claim.better == "high" else Role.UPPER
     if series.role not in (bound, Role.EXACT):
-        return Unclaimed(f"it is no {bound.value}")
+        return UnclaimedReason(f"it is no {bound.value}")
     if series.key not in claim.among:
-        return Unclaimed(claim.besides.get(series.key, NOT_AMONG), "not claimed")
+        return UnclaimedReason(claim.besides.get(series.key, NOT_AMONG), "not claimed")
     for condition in result.conditions:
         if condition.key and condition.key in series.assumes:
             if condition.holds is False:
-                return Unclaimed(_failing(condition), "fails here")
+                return UnclaimedReason(_failing(condition), "fails here")
             if condition.holds is None and condition.optional and not chosen:
-                return Unclaimed(f"it assumes more: {condition.text}", "assumes more")
+                return UnclaimedReason(f"it assumes more: {condition.text}", "assumes more")
     if math.isfinite(value_here(result, series)):
         return None
     told = next((r.note for r in result.readouts if r.key == series.key), "")
-    return Unclaimed(told or series.undefined_reason or "it has no value at the slider's")
+    return UnclaimedReason(told or series.undefined_reason or "it has no value at the slider's")
 
 
 def _failing(condition: Condition) -> str:

@@ -86,7 +86,7 @@ def _asked(
         context.check()
         chain = tuple(float(v) for v in row)
         make = partial(prepare, *chain)
-        made: _Rounds = context.memo((*key, *chain), make) if len(rows) == 1 else make()
+        made: _Rounds = context.cached((*key, *chain), make) if len(rows) == 1 else make()
         these = np.flatnonzero(which.ravel() == i)
         asked = np.stack([rounds[these], delta[these]], axis=1)
         for T, d in np.unique(asked, axis=0):
@@ -99,7 +99,7 @@ def clones_apart(
 ) -> float:
     """Return an upper bound on δ(0) of composed rounds of clones; cached for all δ."""
     chain = (local, sampled, clients, rounds, variant)
-    found: float = context.memo(
+    found: float = context.cached(
         ("clones", "total variation", *chain),
         lambda: float(composed_clone_total_variation(*chain).value),
     )

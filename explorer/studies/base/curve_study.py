@@ -17,28 +17,28 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.studies.base.claims import Claimed, number_only
+from explorer.studies.base.claims import ClaimedBound, number_text
 from explorer.studies.base.result import Mark
 from explorer.studies.base.study import (
-    Answer,
     Claim,
+    ClaimText,
     Condition,
     Context,
     Face,
     Fidelity,
     Guarantee,
+    Headline,
     Quantity,
-    Readout,
     Request,
     Result,
-    Said,
+    ScalarResult,
     Series,
     Statistic,
     Study,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
+from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from, swept_points
+from explorer.studies.metric_space.space import RequestSpace, space_of
 
 
 class Points:
@@ -86,9 +86,9 @@ class Points:
         return SimpleNamespace(**{k: float(v[-1]) for k, v in self.swept.columns.items()})
 
     @cached_property
-    def space(self) -> ChosenSpace:
+    def space(self) -> RequestSpace:
         """The metric space of the request; only of studies that have space parameters."""
-        return chosen_space(self.request, self.context)
+        return space_of(self.request, self.context)
 
     def at(self, swept: SweptPoints, fidelity: Fidelity | None = None) -> Self:
         """Return the same request at other points, or in an answer of other fidelity."""
@@ -215,8 +215,8 @@ class Plot:
     better: Literal["low", "high"] = "low"
     kind: Literal["bounds", "mechanisms"] = "bounds"
     solves: str = ""
-    claim_text: Callable[[Result, Series, float], Said] = field(default=number_only)
-    headline: Callable[[Result, Claimed | None], Answer | None] | None = None
+    claim_text: Callable[[Result, Series, float], ClaimText] = field(default=number_text)
+    headline: Callable[[Result, ClaimedBound | None], Headline | None] | None = None
 
     @property
     def primary(self) -> tuple[str, ...]:
@@ -279,10 +279,10 @@ class CurveStudy(Study):
         (plot,) = (plot for plot in self.plots if plot.quantity.key == p.request.quantity)
         return plot.curves
 
-    def readouts(self, p: Any) -> tuple[Readout, ...]:
+    def readouts(self, p: Any) -> tuple[ScalarResult, ...]:
         """Return the numbers at the sliders: by default one a curve."""
         return tuple(
-            readout_from(c.key, _text(c.label, p), b, unit=c.unit, note=_text(c.note, p))
+            scalar_from(c.key, _text(c.label, p), b, unit=c.unit, note=_text(c.note, p))
             for c in self.curves(p)
             if (b := p.bounds.get(c.key)) is not None
         )

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import (
-    Answer,
     Face,
+    Headline,
     Quantity,
     Request,
     Result,
@@ -19,19 +19,19 @@ from explorer.studies.base.study import (
 )
 
 __all__ = [
-    "Answer",
     "Face",
-    "answer_of",
+    "Headline",
     "essential_keys",
     "face_of",
+    "headline_of",
     "number_of",
     "primary_keys",
     "short_name",
 ]
 
-MOST_SLIDERS = 4
+MAX_SLIDERS = 4
 MOST_CURVES = 5
-MOST_LETTERS = 26
+MAX_LETTERS = 26
 """Of a curve's short name."""
 
 
@@ -50,7 +50,7 @@ def face_of(study: Study, quantity_key: str) -> Face:
         if p.in_panel and not p.group and relevant(p, values, quantity_key)
     ]
     claim = study.claims.get(quantity_key)
-    return Face(tuple(mattering[:MOST_SLIDERS]), claim.among[:MOST_CURVES] if claim else ())
+    return Face(tuple(mattering[:MAX_SLIDERS]), claim.among[:MOST_CURVES] if claim else ())
 
 
 def essential_keys(study: Study, request: Request) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def essential_keys(study: Study, request: Request) -> tuple[str, ...]:
     values, keys = dict(request.values), face_of(study, request.quantity).essential
     swept = "" if request.sweep is None else request.sweep.key
     if swept and swept not in keys and parameter(study, swept).in_panel:
-        keys = (*keys[: MOST_SLIDERS - 1], swept)
+        keys = (*keys[: MAX_SLIDERS - 1], swept)
     return tuple(k for k in keys if relevant(parameter(study, k), values, request.quantity))
 
 
@@ -80,7 +80,7 @@ def number_of(result: Result, key: str) -> float | None:
     return None if found is None or not math.isfinite(found) else float(found)
 
 
-def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | None:
+def headline_of(study: Study, result: Result, found: ClaimedBound | None) -> Headline | None:
     """Return the headline; None while nothing is known, or where nothing is claimed."""
     face = study.faces.get(result.request.quantity)
     if face is not None and face.answer is not None:
@@ -89,11 +89,11 @@ def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | N
         return _first_number(study, result)
     name = short_name(study, found.series.key, found.series.label)
     shown = quantity(study, result.request.quantity)
-    said = found.said.lines[0] if found.said.lines else _by(shown, name)
-    return Answer(found.said.number, said)
+    said = found.text.lines[0] if found.text.lines else _by(shown, name)
+    return Headline(found.text.number, said)
 
 
-def _first_number(study: Study, result: Result) -> Answer | None:
+def _first_number(study: Study, result: Result) -> Headline | None:
     """Return a headline of the first curve drawn by default that is no baseline."""
     keys = primary_keys(study, result.request, [s.key for s in result.series])
     there = [s for key in keys for s in result.series if s.key == key]
@@ -104,7 +104,7 @@ def _first_number(study: Study, result: Result) -> Answer | None:
             number = f"{series.role.glyph} {format_number(value, series.role)}"
             name = short_name(study, series.key, series.label)
             # Without a symbol: the name is too long here and stands in the sentence.
-            return Answer(f"{shown.symbol} {number} {shown.unit}".strip(), _by(shown, name))
+            return Headline(f"{shown.symbol} {number} {shown.unit}".strip(), _by(shown, name))
     return None
 
 

@@ -15,7 +15,7 @@ _HUNDREDTH = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Headline:
     """Headline of an answer: a number and its meaning.
 
     Attributes

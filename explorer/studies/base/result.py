@@ -357,7 +357,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
-class Readout:
+class ScalarResult:
     """One number of an answer, at the sliders' values.
 
     `role` is None for counts and plain readouts; `low`/`high` give an interval known to hold the
@@ -392,7 +392,7 @@ class Result:
     tables: tuple[Table, ...] = ()
     space: SpacePicture | None = None
     surfaces: tuple[Surface, ...] = ()
-    readouts: tuple[Readout, ...] = ()
+    readouts: tuple[ScalarResult, ...] = ()
     conditions: tuple[Condition, ...] = ()
     guarantee: Guarantee | None = None
     notes: tuple[str, ...] = ()
@@ -403,7 +403,7 @@ class Result:
     progress: float | None = None
     early: bool = False
 
-    def readout(self, key: str) -> Readout:
+    def readout(self, key: str) -> ScalarResult:
         """Return the readout of that key; KeyError if there is none."""
         for item in self.readouts:
             if item.key == key:

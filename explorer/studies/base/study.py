@@ -28,7 +28,7 @@ from explorer.studies.base.parameters import (
     relevant,
     with_unit,
 )
-from explorer.studies.base.phrases import Answer
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.result import (
     Arrow,
@@ -39,8 +39,8 @@ from explorer.studies.base.result import (
     Mark,
     Node,
     Overlay,
-    Readout,
     Result,
+    ScalarResult,
     Series,
     SpacePicture,
     Surface,
@@ -50,10 +50,10 @@ from explorer.studies.catalog import study_info
 
 __all__ = [
     "Advice",
-    "Answer",
     "Arrow",
     "Cancelled",
     "Claim",
+    "ClaimText",
     "Condition",
     "Context",
     "Diagram",
@@ -61,6 +61,7 @@ __all__ = [
     "Fidelity",
     "Guarantee",
     "Handle",
+    "Headline",
     "Kind",
     "Mark",
     "NoWorker",
@@ -71,11 +72,10 @@ __all__ = [
     "Parameter",
     "Preset",
     "Quantity",
-    "Readout",
     "Region",
     "Request",
     "Result",
-    "Said",
+    "ScalarResult",
     "Scale",
     "Selection",
     "Series",
@@ -181,12 +181,12 @@ class Context(Protocol):
             If it is not open; the message says which file to open.
         """
 
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return the value cached under a hashable key; compute and cache it if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClaimText:
     """Meaning of a claimed number.
 
     Attributes
@@ -216,8 +216,8 @@ class Claim:
     ----------
     among : tuple of str
         Keys of the series that may be claimed; of equal ones the first is.
-    sentence : callable
-        From an answer, the claimed series and its value at the slider to a `Said`.
+    text : callable
+        From an answer, the claimed series and its value at the slider to a `ClaimText`.
     kind : str
         ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
     better : str
@@ -230,7 +230,7 @@ class Claim:
     """
 
     among: tuple[str, ...]
-    sentence: Callable[[Result, Series, float], Said]
+    text: Callable[[Result, Series, float], ClaimText]
     kind: Literal["bounds", "mechanisms"] = "bounds"
     better: Literal["low", "high"] = "low"
     solves: str = ""
@@ -269,13 +269,13 @@ class Face:
     primary : tuple of str
         Keys of the curves that are drawn at once, three to five.
     answer : callable or None
-        From a result and what is claimed of it (`Claimed` or None) to the answer; None for the
+        From a result and what is claimed of it (`ClaimedBound` or None) to the answer; None for the
         claim's own words.
     """
 
     essential: tuple[str, ...]
     primary: tuple[str, ...]
-    answer: Callable[[Result, Any], Answer | None] | None = None
+    answer: Callable[[Result, Any], Headline | None] | None = None
 
 
 class Study(ABC):

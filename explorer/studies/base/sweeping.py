@@ -12,8 +12,8 @@ from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.result import Mark
 from explorer.studies.base.study import (
     Kind,
-    Readout,
     Request,
+    ScalarResult,
     Series,
     Study,
     Sweep,
@@ -181,11 +181,13 @@ def series_from(
     )
 
 
-def readout_from(key: str, label: str, bound: Bound, *, unit: str = "", note: str = "") -> Readout:
+def scalar_from(
+    key: str, label: str, bound: Bound, *, unit: str = "", note: str = ""
+) -> ScalarResult:
     """Return the number at the sliders' point (the last of a bound's values)."""
     value = float(bound.value[-1])
     if not bound.valid[-1]:
-        return Readout(key, label, None, bound.role, unit, note=bound.reason)
+        return ScalarResult(key, label, None, bound.role, unit, note=bound.reason)
     cut = "certified in the safe direction, not the sharpest" if bound.truncated[-1] else ""
     notes = "; ".join(n for n in (note, cut) if n)
-    return Readout(key, label, value, bound.role, unit, note=notes)
+    return ScalarResult(key, label, value, bound.role, unit, note=notes)

@@ -1,9 +1,16 @@
 """Help page and presets of the study that chooses α."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.choose_alpha.theory import SETTING, USER_LEVEL
 
 PAGE = Page(
@@ -140,4 +147,4 @@ JUDGES: dict[str, Judge] = {
     "printed": _judge_alpha,
     "city": lambda found: ("+", f"α = {nearest(found['alpha'], 3)} in a city"),
 }
-PRESETS = judged("choose-alpha", _PRESETS, JUDGES)
+PRESETS = with_verdicts("choose-alpha", _PRESETS, JUDGES)

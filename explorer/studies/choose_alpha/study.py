@@ -9,24 +9,24 @@ import numpy as np
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.builders import choice, real
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.result import Handle, Mark
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Guarantee,
+    Headline,
     Parameter,
     Quantity,
-    Readout,
     Result,
+    ScalarResult,
     Scale,
     Series,
     Table,
 )
-from explorer.studies.base.sweeping import readout_from, series_from
+from explorer.studies.base.sweeping import scalar_from, series_from
 from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.theory import (
     SETTING,
@@ -37,8 +37,8 @@ from explorer.studies.choose_alpha.theory import (
     share_at_level,
 )
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.metric_space.choice import ChosenSpace
 from explorer.studies.metric_space.parameters import UNITLESS, WITH_UNIT, space_parameters
+from explorer.studies.metric_space.space import RequestSpace
 
 MAX_REQUIREMENTS = 4
 FARTHEST = 2.5e7
@@ -222,14 +222,14 @@ class AlphaPoints(Points):
         return np.asarray(alpha_from_requirements(eps, q, tau))
 
 
-def _headline(result: Result, _claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     here = {r.key: r.value for r in result.readouts}
     alpha, unit, binding = (here.get(k) for k in ("alpha", "per_unit", "binding"))
     if alpha is None or unit is None:
         return None
     many = str(result.request["requirements"]) != "1" and binding is not None
     meets = f"meets all requirements; number {binding:g} binds" if many else "meets the requirement"
-    return Answer(f"α = {at_least(alpha)}", f"{at_least(unit)} per unit of distance: it {meets}.")
+    return Headline(f"α = {at_least(alpha)}", f"{at_least(unit)} per unit of distance: it {meets}.")
 
 
 def _numbers_at(p: AlphaPoints, level: float) -> list[int]:
@@ -485,19 +485,19 @@ class ChooseAlpha(CurveStudy):
             return _without_space(p, complete)
         return super().result(p, complete=complete)
 
-    def readouts(self, p: AlphaPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: AlphaPoints) -> tuple[ScalarResult, ...]:
         """Return α, the binding requirement, and ε of the change looked at."""
         space = p.space
-        found = [Readout("alpha", "α, per diameter", p.alpha, Role.EXACT, note=_LARGEST)]
+        found = [ScalarResult("alpha", "α, per diameter", p.alpha, Role.EXACT, note=_LARGEST)]
         if space.unit:
             per_unit = p.alpha / space.diameter
             found.append(
-                Readout("per_unit", "α, per unit", per_unit, Role.EXACT, f"1/{space.unit}")
+                ScalarResult("per_unit", "α, per unit", per_unit, Role.EXACT, f"1/{space.unit}")
             )
         found += [
-            Readout("binding", "requirement that binds", float(p.requirements.binding + 1)),
-            Readout("change", "ε of the change looked at", _epsilon_of_change(p), Role.UPPER),
-            Readout("diameter", "diameter", space.diameter, unit=space.unit),
+            ScalarResult("binding", "requirement that binds", float(p.requirements.binding + 1)),
+            ScalarResult("change", "ε of the change looked at", _epsilon_of_change(p), Role.UPPER),
+            ScalarResult("diameter", "diameter", space.diameter, unit=space.unit),
         ]
         return tuple(found)
 
@@ -623,7 +623,7 @@ def _without_space(p: AlphaPoints, complete: bool) -> Result:
         p.fidelity,
         series=(series_from("alpha", labels[p.request.quantity], p.swept, bound),),
         space=p.space.picture,
-        readouts=(readout_from("alpha", "α, per diameter", bound),),
+        readouts=(scalar_from("alpha", "α, per diameter", bound),),
         conditions=(Condition("The metric space is given", False, missing),),
         notes=(missing,),
         complete=complete,
@@ -640,7 +640,7 @@ def share_text(tau: float) -> str:
     return f"{nearest(100 * tau)} % of the data"
 
 
-def length_text(distance: float, space: ChosenSpace) -> str:
+def length_text(distance: float, space: RequestSpace) -> str:
     """Write a distance with its unit: ``100 mi``; a share of the diameter where there is none."""
     number = f"{distance:,.0f}" if 100 <= distance < 1e15 else f"{nearest(distance)}"
     return f"{number} {space.unit}" if space.unit else number
@@ -651,7 +651,7 @@ def factor_text(epsilon: float) -> str:
     return f"e^{at_most(epsilon)}" if epsilon > 20 else at_most(math.exp(epsilon))
 
 
-def change_sentence(epsilon: float, tau: float, distance: float, space: ChosenSpace) -> str:
+def change_sentence(epsilon: float, tau: float, distance: float, space: RequestSpace) -> str:
     """Return one sentence about a change of a user's data."""
     moved = share_text(tau).replace("the data", "your data")
     far = length_text(distance, space)

@@ -7,8 +7,8 @@ import numpy as np
 from explorer.privacy.core.bound import USER_METRIC as _PAPER, BoolArray, FloatArray, Reference
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.study import Request
-from explorer.studies.metric_space.choice import ChosenSpace
 from explorer.studies.metric_space.parameters import UNITLESS
+from explorer.studies.metric_space.space import RequestSpace
 
 SETTING = Reference(
     _PAPER,
@@ -54,7 +54,7 @@ class Requirements:
         return int(np.argmin(self.alone))
 
 
-def requirements_of(request: Request, space: ChosenSpace) -> Requirements:
+def requirements_of(request: Request, space: RequestSpace) -> Requirements:
     """Return the requirements in use; the space's diameter must be known."""
     used = range(1, int(request["requirements"]) + 1)
     eps, tau = (np.array([request[f"{key}{i}"] for i in used]) for key in ("eps", "tau"))
@@ -63,7 +63,7 @@ def requirements_of(request: Request, space: ChosenSpace) -> Requirements:
     return Requirements(eps, distance, np.minimum(share, 1.0), tau, share > 1.0)
 
 
-def distance_of(request: Request, space: ChosenSpace, number: str = "") -> float:
+def distance_of(request: Request, space: RequestSpace, number: str = "") -> float:
     """Return the distance of a requirement by its number, or of the change looked at.
 
     In the space's unit, or as a share of the diameter where it has none.

@@ -4,7 +4,7 @@ import math
 
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, odds_lines, times
-from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.cldp_sgd import sources
 
 LABELS = {
@@ -271,14 +271,14 @@ def guarantee(*, local: float, messages: float, differences: tuple[str, ...]) ->
     )
 
 
-def claim_text(result: Result, series: Series, epsilon: float) -> Said:
+def claim_text(result: Result, series: Series, epsilon: float) -> ClaimText:
     """Return the text of a claimed bound on ε at the sliders' values."""
     promise, delta = result.guarantee, float(result.request["delta"])
     values = {r.key: r.value for r in result.readouts}
     order, rounds = values.get("order"), values.get("rounds") or math.nan
     at = f", order λ* = {order:.0f}" if series.key == "theorem" and order else ""
     distance = promise.distance if promise else None
-    return Said(
+    return ClaimText(
         f"ε ≤ {at_most(epsilon)}",
         odds_lines(
             epsilon,

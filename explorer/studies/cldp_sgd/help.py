@@ -1,9 +1,17 @@
 """Help page and presets of the study of private learning."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    reproduces,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.base.verdicts import Judge, Numbers, judged, reproduces
 from explorer.studies.cldp_sgd import sources
 from explorer.studies.cldp_sgd.simulation import CONVOLUTIONAL, FIGURE_5A, FIGURE_5B, MNIST
 from explorer.studies.cldp_sgd.theory import ACCURACY, EPS, R_2, R_2_HALF, R_INF, RISK
@@ -282,4 +290,4 @@ JUDGES: dict[str, Judge] = {
     "digits-own": _fewer,
     "theorem-3-convergence": _risk,
 }
-PRESETS = judged("cldp-sgd", _PRESETS, JUDGES)
+PRESETS = with_verdicts("cldp-sgd", _PRESETS, JUDGES)

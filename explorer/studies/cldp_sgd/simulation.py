@@ -23,7 +23,7 @@ from explorer.privacy.learning import (
 )
 from explorer.studies.base.curve_study import Curve
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Context, Readout, Request, Series, Table
+from explorer.studies.base.study import Context, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import guarantee as words
 from explorer.studies.cldp_sgd.data import Images, clients_of, digits, enlarged, mnist
@@ -320,7 +320,7 @@ def training_plan(request: Request, points: SweptPoints, context: Context) -> Tr
 
 def run_of(job: Job, context: Context) -> Run:
     """Return the state of a training, of this request or an earlier one."""
-    cached: list[Run] = context.memo(("cldp-sgd", job), lambda: [Run()])
+    cached: list[Run] = context.cached(("cldp-sgd", job), lambda: [Run()])
     return cached[0]
 
 
@@ -332,7 +332,7 @@ def train_all(plan: TrainingPlan, context: Context) -> Iterator[float]:
     stages = list(plan.stages())
     ends = dict(stages)
     runs: dict[Job, list[Run]] = {
-        job: context.memo(("cldp-sgd", job), lambda: [Run()]) for job in ends
+        job: context.cached(("cldp-sgd", job), lambda: [Run()]) for job in ends
     }
     for epochs in sorted({epochs for _, epochs in stages}):
         jobs = [job for job, end in stages if end == epochs]
@@ -420,7 +420,7 @@ class Ledger:
 
     def complete(self) -> None:
         """Add the accountants that take longer."""
-        self.numerical, self.clones = self._context.memo(
+        self.numerical, self.clones = self._context.cached(
             self._key, lambda: (self.spending.numerical(), self.spending.clones())
         )
 
@@ -616,7 +616,7 @@ def table(progress: Progress) -> Table:
     )
 
 
-def readouts(progress: Progress, bits: int) -> tuple[Readout, ...]:
+def readouts(progress: Progress, bits: int) -> tuple[ScalarResult, ...]:
     """Return the numbers at the sliders; `bits` of a report, 0 if not known."""
     plan, ledger, known = progress.plan, progress.ledger, progress.known
     e = plan.epochs
@@ -630,11 +630,13 @@ def readouts(progress: Progress, bits: int) -> tuple[Readout, ...]:
         note = "" if known_here else (why or words.MORE_THAN_ALL)
         if key == "accuracy" and np.isfinite(known.spread[e]):
             note = f"± {nearest(known.spread[e])} between {int(known.runs[e])} runs"
-        found.append(Readout(key, label, float(value) if known_here else None, role, note=note))
+        found.append(
+            ScalarResult(key, label, float(value) if known_here else None, role, note=note)
+        )
     numerical = ledger.at(ledger.numerical, e)
     if np.isfinite(numerical):
         label = "ε, numerical upper bound"
-        found.append(Readout("eps_numerical", label, numerical, Role.UPPER))
+        found.append(ScalarResult("eps_numerical", label, numerical, Role.UPPER))
     if bits:
-        found.append(Readout("bits", "bits of a report", float(bits), unit="bits"))
+        found.append(ScalarResult("bits", "bits of a report", float(bits), unit="bits"))
     return tuple(found)

@@ -14,30 +14,30 @@ from explorer.privacy import learning
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Role
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
-from explorer.studies.base.claims import Claimed, stated
+from explorer.studies.base.claims import ClaimedBound, with_claim
 from explorer.studies.base.composing import clones_apart
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import NEARLY, at_most, nearest
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Headline,
     Kind,
     Parameter,
     Quantity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Statistic,
     Sweep,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from, swept_points
 from explorer.studies.cldp_sgd import guarantee as words, simulation, sources, theory
 from explorer.studies.cldp_sgd.help import PAGE, PRESETS
 from explorer.studies.cldp_sgd.simulation import (
@@ -390,18 +390,18 @@ _OF_ACCURACY = (
 )
 
 
-def _risk_headline(result: Result, _found: Claimed | None) -> Answer | None:
+def _risk_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
     exact, any_model = (number_of(result, key) for key in ("exact", "trivial"))
     if exact is None or any_model is None:
         return None
     number = f"F − F* ≤ {at_most(min(exact, any_model))}"
     if exact >= any_model:
-        return Answer(
+        return Headline(
             number,
             f"Says nothing: any model at all is within {at_most(any_model)} of the least risk, and "
             f"Theorem 3 promises {at_most(exact)}.",
         )
-    return Answer(
+    return Headline(
         number,
         f"The trained model's average risk is at most {at_most(exact)} above the least; that of "
         f"any model at all is within {at_most(any_model)}.",
@@ -409,12 +409,12 @@ def _risk_headline(result: Result, _found: Claimed | None) -> Answer | None:
     )
 
 
-def _accuracy_headline(result: Result, _found: Claimed | None) -> Answer | None:
+def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
     accuracy, plain = (number_of(result, key) for key in ("accuracy", "plain"))
     if accuracy is None:
         return None
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
-    return Answer(
+    return Headline(
         f"{NEARLY} {nearest(accuracy)}",
         f"of the test pictures are classified right after this private training{beside}.",
     )
@@ -802,13 +802,13 @@ class CldpSgd(CurveStudy):
         if p.stage == "at_sliders":
             series = tuple(replace(s, computing=s.key in _SLOW) for s in answer.series)
             answer = replace(answer, series=series)
-        return stated(answer)
+        return with_claim(answer)
 
-    def readouts(self, p: LearningPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: LearningPoints) -> tuple[ScalarResult, ...]:
         """Return the numbers at the sliders."""
         if p.request.quantity == RISK:
             return tuple(
-                readout_from(curve.key, str(curve.label), p.bounds[curve.key])
+                scalar_from(curve.key, str(curve.label), p.bounds[curve.key])
                 for curve in self.curves(p)
                 if curve.key in p.bounds
             )
@@ -928,24 +928,24 @@ def _values_here(p: LearningPoints) -> dict[str, float]:
     return {key: float(bound.value[-1]) for key, bound in p.bounds.items()}
 
 
-def _readout(curve: Curve, bound: Bound, p: LearningPoints | None = None) -> Readout:
+def _readout(curve: Curve, bound: Bound, p: LearningPoints | None = None) -> ScalarResult:
     """Return the value of a curve of ε at the sliders; that of the lower bound has its source."""
     notes = [] if callable(curve.note) else [curve.note]
     if curve.key == "response" and p is not None and p.valid[-1]:
         assert p.spending.pairs is not None
         notes.insert(0, which_won(*p.spending.pairs[:, -1].tolist()))
-    return readout_from(curve.key, str(curve.label), bound, note="; ".join(n for n in notes if n))
+    return scalar_from(curve.key, str(curve.label), bound, note="; ".join(n for n in notes if n))
 
 
-def _about(p: LearningPoints) -> tuple[Readout, Readout]:
+def _about(p: LearningPoints) -> tuple[ScalarResult, ScalarResult]:
     """Return the number of rounds and the best order at the sliders."""
     return _rounds_and_order(float(p.spending.rounds[-1]), float(p.theorem[1][-1]))
 
 
-def _rounds_and_order(rounds: float, order: float) -> tuple[Readout, Readout]:
+def _rounds_and_order(rounds: float, order: float) -> tuple[ScalarResult, ScalarResult]:
     return (
-        Readout("rounds", "rounds T", rounds),
-        Readout("order", "best order λ*", order),
+        ScalarResult("rounds", "rounds T", rounds),
+        ScalarResult("order", "best order λ*", order),
     )
 
 
@@ -981,13 +981,13 @@ def _claimed(
         Fidelity.FULL,
         tuple(series_from(key, str(curves[key].label), nowhere, b) for key, b in bounds.items()),
         readouts=(
-            *(readout_from(key, str(curves[key].label), b) for key, b in bounds.items()),
+            *(scalar_from(key, str(curves[key].label), b) for key, b in bounds.items()),
             *_rounds_and_order(rounds, order),
         ),
         guarantee=promise,
         complete=complete,
     )
-    return stated(answer).guarantee or promise
+    return with_claim(answer).guarantee or promise
 
 
 def _report_bits(p: LearningPoints) -> int:

@@ -115,7 +115,7 @@ class Spending:
         if len(rows) > 1:
             return table()
         key = ("cldp-sgd", "levels", *map(float, rows[0]), self.lam_max)
-        return np.asarray(self._context.memo(key, table))
+        return np.asarray(self._context.cached(key, table))
 
     def _cap(self) -> FloatArray:
         return np.asarray(self.rounds * rdp.pure_epsilon(self._local, self._k, self._n))

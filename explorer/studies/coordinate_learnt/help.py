@@ -2,10 +2,17 @@
 
 import math
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.coordinate_learnt import sources
 from explorer.studies.coordinate_learnt.theory import EXAMPLE_2, M_MEAN
 
@@ -224,4 +231,4 @@ JUDGES: dict[str, Judge] = {
     "dependence": _below,
     "theorem1": _border,
 }
-PRESETS = judged("coordinate-learnt", _PRESETS, JUDGES)
+PRESETS = with_verdicts("coordinate-learnt", _PRESETS, JUDGES)

@@ -9,14 +9,14 @@ import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import best_chance, times_in_100
 from explorer.studies.base.study import (
-    Answer,
     Fidelity,
+    Headline,
     Mark,
     Quantity,
     Result,
@@ -63,7 +63,7 @@ class LearntPoints(Points):
         if request["own_from"] == FILES and all(names):
             paths = [(self.context.file(name), name.partition("#")[0]) for name in names]
             decimal = request["decimal"]
-            read: DomainTables = self.context.memo(
+            read: DomainTables = self.context.cached(
                 ("coordinate-learnt", "own", names, decimal, counts),
                 lambda: from_files(paths[0], paths[1], decimal, counts),
             )
@@ -320,7 +320,7 @@ READOUT_LABELS = {
 """Labels of the levels beside curves of something else."""
 
 
-def _headline(result: Result, _claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     level = number_of(result, "level_bcdp")
     level = number_of(result, "bcdp") if level is None else level
     if level is None:
@@ -333,7 +333,7 @@ def _headline(result: Result, _claimed: Claimed | None) -> Answer | None:
     whole = next(r for r in result.readouts if r.key in ("ldp", "level_ldp"))
     if whole.value is None and whole.note.startswith("infinite"):
         text += " The report may rule out some complete records."
-    return Answer(f"δᵢ ≤ {at_most(level)}", text)
+    return Headline(f"δᵢ ≤ {at_most(level)}", text)
 
 
 _SLIDERS = ("mechanism", "p1", "rho", "copies")

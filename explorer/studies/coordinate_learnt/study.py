@@ -26,7 +26,7 @@ from explorer.studies.base.study import (
     Kind,
     Mark,
     Parameter,
-    Readout,
+    ScalarResult,
     Scale,
     Table,
 )
@@ -312,7 +312,7 @@ class CoordinateLearnt(CurveStudy):
             return tuple(replace(curve, mark=Mark.DOTS) for curve in curves)
         return curves
 
-    def readouts(self, p: LearntPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: LearntPoints) -> tuple[ScalarResult, ...]:
         """Return the levels and the coupling at the sliders."""
         setting, on_axis = p.setting, p.request.quantity == "levels"
         readouts = []
@@ -320,7 +320,7 @@ class CoordinateLearnt(CurveStudy):
             value = level_of(setting.levels, curve.key, setting.place)
             known = bool(np.isfinite(value))
             readouts.append(
-                Readout(
+                ScalarResult(
                     curve.key if on_axis else f"level_{curve.key}",
                     str(curve.label) if on_axis else READOUT_LABELS[curve.key],
                     value if known else None,
@@ -334,7 +334,7 @@ class CoordinateLearnt(CurveStudy):
         if setting.domain.records:
             label += f", at most ({confidence(float(p.request['beta']))})"
             role = Role.UPPER
-        return (*readouts, Readout("coupling", label, coupling, role))
+        return (*readouts, ScalarResult("coupling", label, coupling, role))
 
     def conditions(self, p: LearntPoints) -> tuple[Condition, ...]:
         """Return which notions the mechanism satisfies and their relations here."""

@@ -3,10 +3,10 @@
 import math
 
 from explorer.privacy import coordinates as co
-from explorer.studies.base.claims import number_only
+from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
-from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.coordinate_mean import sources
 from explorer.studies.coordinate_mean.plans import TWO, Demand, Plan, mse
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
@@ -55,13 +55,13 @@ def believes(level: float) -> str:
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
 
 
-def level_claim(result: Result, series: Series, level: float) -> Said:
+def level_claim(result: Result, series: Series, level: float) -> ClaimText:
     """Return the claim of a certified level: its own odds, then those of the demanded level."""
-    promise, number = result.guarantee, number_only(result, series, level).number
+    promise, number = result.guarantee, number_text(result, series, level).number
     if promise is None:
-        return Said(number)
+        return ClaimText(number)
     (demanded, _), *_ = promise.pairs
-    return Said(
+    return ClaimText(
         number,
         (
             f"By the level claimed, {at_most(level)}, an observer with 50:50 prior odds on the "

@@ -1,10 +1,18 @@
 """Help page and presets of the study of the private mean."""
 
 from explorer.privacy.core.bound import COORDINATES as PAPER, Reference
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.coordinate_mean import sources
 from explorer.studies.coordinate_mean.plans import GEOMETRIC
 from explorer.studies.coordinate_mean.simulation import MEDIAN
@@ -263,4 +271,4 @@ JUDGES: dict[str, Judge] = {
     "beliefs": _demand,
     "many-levels": _best,
 }
-PRESETS = judged("coordinate-mean", _PRESETS, JUDGES)
+PRESETS = with_verdicts("coordinate-mean", _PRESETS, JUDGES)

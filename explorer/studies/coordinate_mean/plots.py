@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase, times
 from explorer.studies.base.study import (
-    Answer,
+    Headline,
     Mark,
     Quantity,
     Result,
@@ -115,7 +115,7 @@ class MeanPoints(Points):
         demands = [self.demands[place] for place in (*places, -1)]
         distinct = list({x.apart_from_zeta: x for x in demands}.values())
         token = tuple(x.apart_from_zeta for x in distinct)
-        zetas = self.context.memo(
+        zetas = self.context.cached(
             ("coordinate-mean", "best ζ", token),
             lambda: best_zeta_plans(distinct, self.context.check),
         )
@@ -151,9 +151,9 @@ class MeanPoints(Points):
             designs.update(search(distinct))
             return {key: designs[key] for key in along}
 
-        designs |= self.context.memo(("coordinate-mean", "designs", along), with_mine)
+        designs |= self.context.cached(("coordinate-mean", "designs", along), with_mine)
         if mine not in designs:
-            designs |= self.context.memo(
+            designs |= self.context.cached(
                 ("coordinate-mean", "design", mine), lambda: search([mine])
             )
         return designs
@@ -567,7 +567,7 @@ _LEVELS = (
 )
 
 
-def _error_headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _error_headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     m = MECHANISMS.get(claimed.series.key)
@@ -576,7 +576,7 @@ def _error_headline(result: Result, claimed: Claimed | None) -> Answer | None:
     if alike := number_of(result, "baseline"):
         more = times(alike / claimed.value)
         text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
-    return Answer(claimed.said.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
+    return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
 
 
 PLOTS = (

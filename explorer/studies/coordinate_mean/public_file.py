@@ -316,7 +316,7 @@ def public_coupling(request: Request, context: Context) -> PublicCoupling:
     """
     path = context.file(str(request["public"]))
     settings = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
-    coupling: PublicCoupling = context.memo(
+    coupling: PublicCoupling = context.cached(
         ("coordinate-mean", "public", settings),
         lambda: context.run_in_worker(measure, path, *settings),
     )

@@ -15,7 +15,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
 from explorer.studies.base.curve_study import Curve
-from explorer.studies.base.study import Context, Mark, Readout, Request, Series, Table
+from explorer.studies.base.study import Context, Mark, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import guarantee
 from explorer.studies.coordinate_mean.plans import (
@@ -121,7 +121,7 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
     d, notes = int(request["d"]), [guarantee.NO_RECORDS]
     if value:
         source = Source(context.file(value), value, decimal=request["records_decimal"])
-        columns = context.memo(
+        columns = context.cached(
             ("coordinate-mean", "columns", source),
             lambda: context.run_in_worker(describe, source),
         )
@@ -149,7 +149,7 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
         plan.channel,
         request.seed,
     )
-    outcome: Outcome = context.memo(
+    outcome: Outcome = context.cached(
         ("coordinate-mean", "run", task), lambda: context.run_in_worker(run, task)
     )
     return CompletedRun(
@@ -210,18 +210,20 @@ def _columns(completed: CompletedRun) -> tuple[np.ndarray[Any, Any], np.ndarray[
     return np.clip(at, 0, completed.outcome.truth.size - 1), inside, reason
 
 
-def readouts(completed: CompletedRun) -> tuple[Readout, ...]:
+def readouts(completed: CompletedRun) -> tuple[ScalarResult, ...]:
     """Return the number of users, the error of this draw and its expectation, and L."""
     plan, outcome, real = completed.plan, completed.outcome, completed.real
     error = float(((outcome.reported - outcome.truth) ** 2).sum())
     expected = float((plan.second - outcome.squares * plan.squares).sum()) / outcome.users
     return (
-        Readout("users", "users", float(outcome.users), None),
-        Readout(
+        ScalarResult("users", "users", float(outcome.users), None),
+        ScalarResult(
             "drawn", "squared error of this draw", finite(error), Role.ESTIMATE, curator_only=real
         ),
-        Readout("expected", "its expectation", finite(expected), Role.EXACT, curator_only=real),
-        Readout("total", "L of a user's report", plan.total, Role.EXACT, "nats"),
+        ScalarResult(
+            "expected", "its expectation", finite(expected), Role.EXACT, curator_only=real
+        ),
+        ScalarResult("total", "L of a user's report", plan.total, Role.EXACT, "nats"),
     )
 
 

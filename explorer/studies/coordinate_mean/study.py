@@ -26,8 +26,8 @@ from explorer.studies.base.study import (
     Kind,
     Mark,
     Parameter,
-    Readout,
     Result,
+    ScalarResult,
     Scale,
     Table,
 )
@@ -403,14 +403,14 @@ class CoordinateMean(CurveStudy):
         )
         return replace(result, series=series)
 
-    def readouts(self, p: MeanPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: MeanPoints) -> tuple[ScalarResult, ...]:
         """Return the errors, the levels L of all budgets, or the levels of the coordinate."""
         if p.request.quantity == "run":
             return run_records.readouts(p.run)
         if p.request.quantity != "budget":
             return super().readouts(p)
         return tuple(
-            Readout(
+            ScalarResult(
                 f"total_{curve.key}",
                 f"L of {MECHANISMS[curve.key].budget}",
                 p.plans_here[curve.key].total,
@@ -471,7 +471,7 @@ def _designs_table(p: MeanPoints) -> Table:
     demand = p.demand
     convex_known = demand.channel == co.DUCHI and p.request.quantity == "budget"
     if convex_known and not p.coarse:
-        convex: Plan = p.context.memo(
+        convex: Plan = p.context.cached(
             ("coordinate-mean", "convex", demand.apart_from_zeta),
             lambda: p.context.run_in_worker(convex_plan, demand),
         )

@@ -1,9 +1,16 @@
 """Help page and presets of the frequency estimation study."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.frequency import sources
 
 PAGE = Page(
@@ -251,4 +258,4 @@ JUDGES: dict[str, Judge] = {
     "near": _near,
     "items": _smallest,
 }
-PRESETS = judged("frequency", _PRESETS, JUDGES)
+PRESETS = with_verdicts("frequency", _PRESETS, JUDGES)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.study import (
-    Answer,
+    Headline,
     Mark,
     Quantity,
     Result,
@@ -499,7 +499,7 @@ _REGION_CURVES = (
 )
 
 
-def _distance_headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _distance_headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     names = {curve.key: curve.short for curve in _DISTANCE_CURVES}
@@ -509,7 +509,7 @@ def _distance_headline(result: Result, claimed: Claimed | None) -> Answer | None
     laplace = number_of(result, "laplace")
     if laplace is not None and claimed.series.key != "laplace":
         text += f"; Laplace noise {nearest(laplace)}. Their guarantees are not comparable"
-    return Answer(claimed.said.number, f"{text}.", statistic=Statistic.MEAN)
+    return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN)
 
 
 _SPACE_AXES = ("space_clusters", "space_each", "space_near", "space_items")

@@ -15,11 +15,11 @@ from explorer.studies.base.study import (
     Condition,
     Fidelity,
     Guarantee,
-    Readout,
     Result,
+    ScalarResult,
     Table,
 )
-from explorer.studies.base.sweeping import readout_from
+from explorer.studies.base.sweeping import scalar_from
 from explorer.studies.frequency import sources, theory
 from explorer.studies.frequency.help import PAGE, PRESETS
 from explorer.studies.frequency.plots import (
@@ -205,16 +205,16 @@ class Frequency(CurveStudy):
             return None
         return lambda full: simulated(full, p.request, p.swept, p.problem, p.calibration, p.context)
 
-    def readouts(self, p: FrequencyPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: FrequencyPoints) -> tuple[ScalarResult, ...]:
         """Return the errors or the edge at the sliders, and the mechanisms' parameters."""
         c, here = p.calibration_here, p.problem.last
         role = Role.ESTIMATE if c.estimated else Role.LOWER
         return (
             *(_edge_readouts(p) if p.request.quantity == "wins" else super().readouts(p)),
-            Readout("alpha0", "α₀ of GKRR", float(c.alpha0[0]), role, "1/diameter"),
-            Readout("item", "ε₀ of Hadamard response", float(c.item[0]), role),
-            Readout("scale", "scale of Laplace noise", _laplace_scale(here), Role.EXACT),
-            Readout("k", "size of the domain, k", float(here.k[0])),
+            ScalarResult("alpha0", "α₀ of GKRR", float(c.alpha0[0]), role, "1/diameter"),
+            ScalarResult("item", "ε₀ of Hadamard response", float(c.item[0]), role),
+            ScalarResult("scale", "scale of Laplace noise", _laplace_scale(here), Role.EXACT),
+            ScalarResult("k", "size of the domain, k", float(here.k[0])),
         )
 
     def conditions(self, p: FrequencyPoints) -> tuple[Condition, ...]:
@@ -222,7 +222,7 @@ class Frequency(CurveStudy):
         here = p.problem.last
         eps, m = p.here.eps, p.here.m
         item = float(p.calibration_here.item_printed[0])
-        printed_delta = p.context.memo(
+        printed_delta = p.context.cached(
             ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
         )
         conditions = _conditions(
@@ -263,7 +263,7 @@ def _laplace_scale(here: theory.Problem) -> float:
     return float(um.laplace_scale(users, float(here.eps[0])))
 
 
-def _edge_readouts(p: FrequencyPoints) -> tuple[Readout, ...]:
+def _edge_readouts(p: FrequencyPoints) -> tuple[ScalarResult, ...]:
     """Return the edge at the sliders, α₀ there, and its ratio to ε."""
     edge, in_l2 = p.edge_bound, p.request["compared"] == "rmse"
     note = (
@@ -272,14 +272,14 @@ def _edge_readouts(p: FrequencyPoints) -> tuple[Readout, ...]:
         else "an estimate: Laplace noise exactly, the others' d_EM by the normal limit of many "
         "items"
     )
-    readouts = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
+    readouts = [scalar_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
     needed = float(p.edge.alpha0[-1])
     if math.isfinite(needed):
         role = Role.EXACT if in_l2 else Role.ESTIMATE
-        readouts.append(Readout("needed", "α₀ there", needed, role, "1/diameter"))
+        readouts.append(ScalarResult("needed", "α₀ there", needed, role, "1/diameter"))
     if edge.valid[-1]:
         ratio = float(edge.value[-1]) / p.here.eps
-        readouts.append(Readout("ratio", "that α over ε", ratio, edge.role))
+        readouts.append(ScalarResult("ratio", "that α over ε", ratio, edge.role))
     return tuple(readouts)
 
 

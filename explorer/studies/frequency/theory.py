@@ -272,7 +272,7 @@ def _cached_rows(
     for i, row in enumerate(zip(*columns, strict=True)):
         context.check()
         arguments = tuple(float(v) for v in row)
-        out[i] = context.memo((key, arguments), partial(function, *arguments))
+        out[i] = context.cached((key, arguments), partial(function, *arguments))
     return out
 
 
@@ -289,7 +289,7 @@ def _cached_columns(
         rows = np.stack([column[part] for column in columns])
         if rows.shape[1] > 1 and (rows == rows[:, :1]).all():
             return np.full(rows.shape[1], evaluate(slice(part.start, 1))[0])
-        values: FloatArray = context.memo(
+        values: FloatArray = context.cached(
             (key, rows.shape, rows.tobytes()), lambda: np.asarray(function(*rows), dtype=float)
         )
         return values

@@ -21,9 +21,9 @@ from explorer.studies.base.study import (
     Context,
     Guarantee,
     Mark,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Series,
 )
 
@@ -225,11 +225,11 @@ def _dots(subject: Audited, tested: Tested, runs: int) -> Series:
     )
 
 
-def _readouts(tested: Tested, runs: int) -> tuple[Readout, ...]:
+def _readouts(tested: Tested, runs: int) -> tuple[ScalarResult, ...]:
     risk = f"too high with probability at most {at_most(RISK)}"
     return (
-        Readout(
+        ScalarResult(
             "audit_eps", "ε that the audit shows", max(tested.epsilon, 0.0), Role.LOWER, note=risk
         ),
-        Readout("audit_judged", "runs judged, of each data set", float(runs)),
+        ScalarResult("audit_judged", "runs judged, of each data set", float(runs)),
     )

@@ -19,7 +19,7 @@ from explorer.privacy.odds import tradeoff_attained, tradeoff_from_deltas
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling import shuffled_delta
 from explorer.privacy.spaces import Clustered
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import (
     Request,
@@ -142,7 +142,7 @@ def bracket(answer: Result) -> Check:
     """Return whether the claimed bound is above all lower bounds."""
     study = get_study(answer.request.study)
     shown = quantity(study, answer.request.quantity)
-    found = claimed(answer)
+    found = evaluate_claim(answer)
     lower = [r for r in answer.readouts if r.role is Role.LOWER and r.value is not None]
     keys = {s.key for s in answer.series if s.role is Role.LOWER}
     least = max((float(r.value or 0.0) for r in lower if r.key in keys), default=math.nan)

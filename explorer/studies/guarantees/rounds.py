@@ -49,11 +49,11 @@ def round_laws(
     def deltas(made: ComposedRounds) -> Callable[[FloatArray], FloatArray]:
         return lambda eps: np.array([made.delta(float(e), turns, _ENOUGH).value for e in eps])
 
-    clones: ComposedRounds = context.memo(
+    clones: ComposedRounds = context.cached(
         (*key, variant.value, local, sampled, clients),
         lambda: CloneRounds(local, sampled, clients, variant),
     )
-    response: ComposedRounds = context.memo(
+    response: ComposedRounds = context.cached(
         (*key, local, sampled, clients), lambda: LowerRounds(local, sampled, clients)
     )
     farthest, delta = min(promise.pairs)

@@ -13,7 +13,7 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.odds import PIECEWISE, tradeoff_attained, tradeoff_from_deltas
 from explorer.studies.base.builders import share
-from explorer.studies.base.claims import number_only, stated
+from explorer.studies.base.claims import number_text, with_claim
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
     Claim,
@@ -29,7 +29,7 @@ from explorer.studies.base.study import (
     Sweep,
     parameter,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
+from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from, swept_points
 from explorer.studies.guarantees.audits import AUDIT_PARAMETERS, Audits, audited_answer
 
 KEY = "tradeoff"
@@ -149,7 +149,7 @@ def with_tradeoff(
         kind.quantities = (*kind.quantities, TRADEOFF)
         claim = Claim(
             (*promising, "pair"),
-            number_only,
+            number_text,
             better="high",
             besides={"promised": "it is promised of the mechanism that the audit runs"},
         )
@@ -224,7 +224,7 @@ def _answers(
             bound = _bound(law, promise.pairs, points, count, context)
             answer = _with(answer, law, points, bound)
         last = fidelity is request.fidelity
-        yield stated(replace(answer, fidelity=fidelity, complete=last))
+        yield with_claim(replace(answer, fidelity=fidelity, complete=last))
 
 
 def _at_sliders(study: Study, request: Request) -> Request:
@@ -266,9 +266,9 @@ def _with_pairs(request: Request, found: Result, points: SweptPoints) -> Result:
             series_from("pair", label, points, bound),
             series_from("chance", "nothing is seen: β = 1 − α", points, chance),
         ),
-        readouts=(readout_from("pair", label, bound),),
+        readouts=(scalar_from("pair", label, bound),),
     )
-    return stated(answer)
+    return with_claim(answer)
 
 
 def _bound(
@@ -298,5 +298,5 @@ def _with(answer: Result, law: Law, points: SweptPoints, bound: Bound) -> Result
     return replace(
         answer,
         series=(*answer.series, series),
-        readouts=(*answer.readouts, readout_from(law.key, law.label, bound)),
+        readouts=(*answer.readouts, scalar_from(law.key, law.label, bound)),
     )

@@ -30,9 +30,9 @@ from explorer.studies.base.study import (
     Context,
     Fidelity,
     NoWorker,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Surface,
 )
 from explorer.studies.heatmap import text
@@ -310,7 +310,7 @@ class _Comparison:
         self._region, self._sides = region, region.sides
         self._others: dict[str, Interval] = {}
 
-    def quick(self) -> tuple[Readout, ...]:
+    def quick(self) -> tuple[ScalarResult, ...]:
         """Return what takes no solver."""
         self._agreement = compare(self._truth, self._maps[PRIVATE])
         self._task.context.check()
@@ -324,7 +324,7 @@ class _Comparison:
         self._watch.lap("metrics")
         return self._readouts()
 
-    def refined(self, first: Result, plain: tuple[Readout, ...]) -> Iterator[Result]:
+    def refined(self, first: Result, plain: tuple[ScalarResult, ...]) -> Iterator[Result]:
         """Yield results whose distances are known ever better, the last one complete."""
         steps = _refinements(1 << self._level)
         try:
@@ -354,7 +354,7 @@ class _Comparison:
         """Return the distance of a map as a step finds it, kept while nothing of it changes."""
         task = self._task
         asked = drawn_by(task.request, key).with_value("beside", "")
-        found: Interval = task.context.memo(
+        found: Interval = task.context.cached(
             ("heatmap distance", asked, step, sides),
             lambda: task.context.run_in_worker(
                 step.function, self._maps[key], self._truth, *step.arguments, *sides
@@ -363,13 +363,13 @@ class _Comparison:
         return found
 
     def _now(
-        self, first: Result, plain: tuple[Readout, ...], note: str = "", complete: bool = False
+        self, first: Result, plain: tuple[ScalarResult, ...], note: str = "", complete: bool = False
     ) -> Result:
         """Return the first result with the distances as they are known."""
         fidelity = Fidelity.FULL if complete else Fidelity.COARSE
         return _with(first, plain, self._readouts(note), self._watch, fidelity, complete)
 
-    def _readouts(self, note: str = "") -> tuple[Readout, ...]:
+    def _readouts(self, note: str = "") -> tuple[ScalarResult, ...]:
         return (
             *metric_readouts(self._region, self._agreement, self._unit, self._km, note),
             *(
@@ -405,8 +405,8 @@ def _refinements(side: int) -> list[_Step]:
 
 def _with(
     first: Result,
-    plain: tuple[Readout, ...],
-    metrics: tuple[Readout, ...],
+    plain: tuple[ScalarResult, ...],
+    metrics: tuple[ScalarResult, ...],
     watch: Stopwatch,
     fidelity: Fidelity,
     complete: bool,
@@ -426,26 +426,30 @@ def _with(
     )
 
 
-def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
+def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[ScalarResult, ...]:
     """Return counts and the budget's split; neither has a role."""
     in_file = None if points.region_only else points.users_in_file
     name = worded_for("Users", unit_of(request))
     readouts = [
-        Readout("users_used", f"{name} in the map", points.users_used, curator_only=True),
-        Readout("users_in_region", f"{name} in region", points.users_in_region, curator_only=True),
-        Readout("users_in_file", f"{name} in file", in_file, curator_only=True),
-        Readout("checkins", "Check-ins in the map", points.rows, curator_only=True),
-        Readout("cells_read", "Noisy counts read", estimate.cells_read),
+        ScalarResult("users_used", f"{name} in the map", points.users_used, curator_only=True),
+        ScalarResult(
+            "users_in_region", f"{name} in region", points.users_in_region, curator_only=True
+        ),
+        ScalarResult("users_in_file", f"{name} in file", in_file, curator_only=True),
+        ScalarResult("checkins", "Check-ins in the map", points.rows, curator_only=True),
+        ScalarResult("cells_read", "Noisy counts read", estimate.cells_read),
     ]
     if estimate.objective is not None:
-        readouts.append(Readout("objective", "Misfit minimised", estimate.objective))
-    readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
+        readouts.append(ScalarResult("objective", "Misfit minimised", estimate.objective))
     readouts += [
-        Readout(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
+        ScalarResult(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise
+    ]
+    readouts += [
+        ScalarResult(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
         for key, value in of_settings(request).items()
     ]
     readouts += [
-        Readout(f"epsilon_level_{i}", f"ε of level {i}", value)
+        ScalarResult(f"epsilon_level_{i}", f"ε of level {i}", value)
         for i, value in estimate.epsilon_levels
     ]
     return tuple(readouts)
@@ -457,7 +461,7 @@ def metric_readouts(
     unit: Interval | None = None,
     km: Interval | None = None,
     note: str = "",
-) -> tuple[Readout, ...]:
+) -> tuple[ScalarResult, ...]:
     """Return the comparison with the truth, as far as it is known.
 
     A note says why a distance is not a number, or, without a comparison, why there is none.
@@ -469,19 +473,21 @@ def metric_readouts(
         # A constant map has no correlation with anything.
         pearson = None if np.isnan(agreement.pearson) else agreement.pearson
     return (
-        Readout("similarity", "Similarity", similarity, curator_only=True, note=why),
-        Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
-        Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
+        ScalarResult("similarity", "Similarity", similarity, curator_only=True, note=why),
+        ScalarResult("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
+        ScalarResult("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
         distance_readout("emd", "Earth mover's distance", unit, "of the side", note),
         distance_readout(in_unit(FAR, region), "Earth mover's distance", km, region.unit, note),
     )
 
 
-def distance_readout(key: str, label: str, found: Interval | None, unit: str, note: str) -> Readout:
+def distance_readout(
+    key: str, label: str, found: Interval | None, unit: str, note: str
+) -> ScalarResult:
     """Return a distance as far as it is known."""
     if found is None:
-        return Readout(key, label, None, unit=unit, curator_only=True, note=note)
-    return Readout(
+        return ScalarResult(key, label, None, unit=unit, curator_only=True, note=note)
+    return ScalarResult(
         key,
         label,
         found.value,

@@ -17,7 +17,7 @@ from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Context, Readout, Request, Table
+from explorer.studies.base.study import Context, Request, ScalarResult, Table
 from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.guarantee import unit_of, worded_for
 from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
@@ -35,7 +35,7 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
     """
     counted = Counted.asked(request)
     level, region = level_of(int(request["resolution"])), counted.rows.region
-    checkins, cells = context.memo(
+    checkins, cells = context.cached(
         ("heatmap contributions", counted.rows, level),
         lambda: _sizes(points, region, level, context),
     )
@@ -98,7 +98,7 @@ def _declared(request: Request, cells: IntArray) -> str:
     )
 
 
-def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Readout, ...]:
+def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[ScalarResult, ...]:
     """Return how far the true map is from the one by check-ins; nothing if it is that one.
 
     It is the exact earth mover's distance of the two maps' 64 × 64 block sums: the part of the
@@ -114,7 +114,7 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Reado
         truth = exact_truth(of, counts, sigma, context)
         return block_sums(truth, BLOCKS)
 
-    found = context.memo(
+    found = context.cached(
         ("heatmap bias of rule", counted, level, sigma),
         lambda: context.run_in_worker(
             exact_distance, blocks(counted), blocks(Counted(counted.rows))
@@ -123,7 +123,7 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Reado
     bias = float((found.low + found.high) / 2)
     bias = bias if bias > ROUNDING else 0.0
     return (
-        Readout(
+        ScalarResult(
             contributions.BIAS,
             "Bias of what users contribute",
             bias,

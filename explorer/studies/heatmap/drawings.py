@@ -18,7 +18,7 @@ from explorer.privacy.heatmaps.evaluation import block_interval, block_sums
 from explorer.privacy.heatmaps.private_clustering import coreset_error
 from explorer.privacy.user_metric.point_noise import level_of_moves
 from explorer.studies.base.numbers import at_most, format_number
-from explorer.studies.base.study import Fidelity, NoWorker, Overlay, Readout, Selection
+from explorer.studies.base.study import Fidelity, NoWorker, Overlay, ScalarResult, Selection
 from explorer.studies.heatmap.mechanisms import ALGORITHM, mechanism_of
 from explorer.studies.heatmap.noisy_points import ONE_OF_EACH
 from explorer.studies.heatmap.panes import (
@@ -60,14 +60,14 @@ class Drawing:
     overlay : Overlay
     source : str
         Key of the surface of the same map as a heatmap.
-    readouts : tuple of Readout
+    readouts : tuple of ScalarResult
         Functions of the private map.
     """
 
     values: NDArray[np.float32]
     overlay: Overlay
     source: str
-    readouts: tuple[Readout, ...] = ()
+    readouts: tuple[ScalarResult, ...] = ()
 
 
 def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
@@ -87,7 +87,7 @@ def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
     return made
 
 
-def _whole_user(task: Task) -> tuple[Readout, ...]:
+def _whole_user(task: Task) -> tuple[ScalarResult, ...]:
     """Return what it costs the user with most check-ins if all of them move by r."""
     request, user = task.request, task.points.user
     if request["points"] == ONE_OF_EACH or not len(user):
@@ -95,7 +95,7 @@ def _whole_user(task: Task) -> tuple[Readout, ...]:
     most, radius = int(np.bincount(user).max()), request["radius"]
     level = level_of_moves(request["epsilon"] / radius, np.full(most, radius))
     label = f"ε of a user whose {most:,} check-ins, the most there are, all move by r"
-    return (Readout("points_user", label, float(level.value), Role.UPPER, curator_only=True),)
+    return (ScalarResult("points_user", label, float(level.value), Role.UPPER, curator_only=True),)
 
 
 def _grid(task: Task, estimate: Estimate) -> NDArray[np.float64]:
@@ -123,7 +123,7 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     counted = block_sums(grid, SOUGHT if live else COUNTED)
     cost = _cost(counted, centres, selection)
     role = Role.EXACT if len(counted) == len(grid) else Role.ESTIMATE
-    found = Readout(
+    found = ScalarResult(
         "centres_cost",
         "Mean distance to the nearest centre",
         cost,
@@ -189,7 +189,7 @@ def _cost(grid: NDArray[np.float64], centres: NDArray[np.float64], selection: Se
     return float(grid.ravel()[heavy] @ apart.min(axis=1) / grid.sum())
 
 
-def _kappa(task: Task) -> tuple[Readout, ...]:
+def _kappa(task: Task) -> tuple[ScalarResult, ...]:
     """Return κ of the paper's Corollary A.1, which holds for its own algorithm alone."""
     request, level = task.request, task.counts.level
     mechanism = mechanism_of(request)
@@ -203,10 +203,10 @@ def _kappa(task: Task) -> tuple[Readout, ...]:
         "sides of the map; the constant of λ is not known."
     )
     label = "κ of Corollary A.1 for one user, in sides of the map; λ's constant is not known"
-    return (Readout("centres_kappa", label, float(bound.value), Role.UPPER, note=note),)
+    return (ScalarResult("centres_kappa", label, float(bound.value), Role.UPPER, note=note),)
 
 
-def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Readout, ...]:
+def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[ScalarResult, ...]:
     """Return what the centres of the private map cost on the true one: for the curator alone.
 
     For maps of one mass and any centres the mean distances differ by at most the earth mover's
@@ -242,8 +242,8 @@ def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Re
         f"f ≤ {ENDED}; this one stops earlier, and its f is not known."
     )
 
-    def secret(key: str, label: str, value: float, role: Role, note: str = "") -> Readout:
-        return Readout(key, label, value, role, unit, curator_only=True, note=note)
+    def secret(key: str, label: str, value: float, role: Role, note: str = "") -> ScalarResult:
+        return ScalarResult(key, label, value, role, unit, curator_only=True, note=note)
 
     return (
         secret(

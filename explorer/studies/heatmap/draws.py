@@ -60,10 +60,10 @@ class WithoutNoise(Context):
         """Return where an open file is."""
         return self.context.file(value)
 
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return what is kept, and noise made anew."""
         noise = isinstance(key, tuple) and key[0] == "heatmap noise"
-        return make() if noise else self.context.memo(key, make)
+        return make() if noise else self.context.cached(key, make)
 
 
 def maps_of_draws(

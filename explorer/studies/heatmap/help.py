@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_USER, REFERENCES
 from explorer.studies.heatmap.trends import (
     figure_1_judged,
@@ -428,4 +436,4 @@ JUDGES: dict[str, Judge] = {
         _SMALLER.format(nearest(found["integers"], 3), nearest(found["pyramid"], 3)),
     ),
 }
-PRESETS = judged("heatmap", _PRESETS, JUDGES)
+PRESETS = with_verdicts("heatmap", _PRESETS, JUDGES)

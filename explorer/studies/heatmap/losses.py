@@ -30,9 +30,9 @@ from explorer.studies.base.study import (
     Context,
     Fidelity,
     NoWorker,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Table,
 )
 from explorer.studies.heatmap.answer import answers
@@ -91,8 +91,8 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
 
     Answers to coarse requests pass as they are, and so do those without a truth.
     """
-    lost: tuple[Readout, ...] = ()
-    judged: tuple[Readout, ...] = ()
+    lost: tuple[ScalarResult, ...] = ()
+    judged: tuple[ScalarResult, ...] = ()
     tables: tuple[Table, ...] = ()
     watch = Stopwatch()
     coarse = request.fidelity is Fidelity.COARSE
@@ -134,7 +134,7 @@ def _compared(request: Request, context: Context) -> _Compared:
     )
 
 
-def _joined(result: Result, found: tuple[Readout, ...], watch: Stopwatch) -> Result:
+def _joined(result: Result, found: tuple[ScalarResult, ...], watch: Stopwatch) -> Result:
     return replace(
         result,
         readouts=(*result.readouts, *found),
@@ -142,7 +142,7 @@ def _joined(result: Result, found: tuple[Readout, ...], watch: Stopwatch) -> Res
     )
 
 
-def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ...]:
+def _lost(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResult, ...]:
     """Return what is lost in squares down to some level."""
     selection = compared.request.selection
     assert selection is not None
@@ -154,22 +154,24 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ..
     finest = min(finest, compared.level)
     sides = region.sides
     context = compared.context
-    lost: LossStatistics = context.memo(
+    lost: LossStatistics = context.cached(
         ("heatmap loss", compared.asked, finest, known),
         lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
     )
     kept, spots = kept_spots(truth, private)
     said = f"{loss_sentence(lost, region.unit, known)} {spots_sentence(kept, spots)}"
     return (
-        Readout("loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said),
-        Readout(
+        ScalarResult(
+            "loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said
+        ),
+        ScalarResult(
             in_unit(LOSS, region),
             "Average distance of the misplaced mass",
             lost.mean_km,
             unit=region.unit,
             curator_only=True,
         ),
-        Readout("spots_kept", f"Of the {spots} busiest squares", kept, curator_only=True),
+        ScalarResult("spots_kept", f"Of the {spots} busiest squares", kept, curator_only=True),
     )
 
 
@@ -217,16 +219,16 @@ def spots_sentence(kept: int, spots: int) -> str:
     return f"{kept} of the {spots} busiest of {side} × {side} squares {stay} among them."
 
 
-def _noise(compared: _Compared) -> tuple[Readout, ...]:
+def _noise(compared: _Compared) -> tuple[ScalarResult, ...]:
     """Return how far draws are from the truth beside an evenly grey map, and what that means."""
     request = compared.request
     slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
     if slow or compared.level > LARGEST_DRAWN:
         return (_draws_failed(None, TOO_SLOW),)
-    even, mean, *drawn = compared.context.memo(
+    even, mean, *drawn = compared.context.cached(
         ("heatmap draws", compared.asked), lambda: _distances(compared)
     )
-    bias = Readout(
+    bias = ScalarResult(
         "bias",
         "Error of the mean of draws",
         mean,
@@ -249,7 +251,7 @@ def _bias_sentence(mean: float, each: float) -> str:
     )
 
 
-def _verdict(even: float, drawn: Sequence[float]) -> tuple[Readout, ...]:
+def _verdict(even: float, drawn: Sequence[float]) -> tuple[ScalarResult, ...]:
     """Return what distances of an evenly grey map and of draws from the truth say."""
     # A map without any mass left is the even one but for the solver's rounding.
     failed = sum(distance >= even * (1 - ROUNDING) for distance in drawn)
@@ -267,8 +269,8 @@ def _verdict(even: float, drawn: Sequence[float]) -> tuple[Readout, ...]:
     return _judged(ratio, failed, very, how)
 
 
-def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[Readout, ...]:
-    level = Readout(
+def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[ScalarResult, ...]:
+    level = ScalarResult(
         "noise_level",
         "Error beside an evenly grey map's",
         ratio,
@@ -279,9 +281,9 @@ def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[Readout, ..
     return (level, _draws_failed(failed, how))
 
 
-def _draws_failed(failed: int | None, how: str) -> Readout:
+def _draws_failed(failed: int | None, how: str) -> ScalarResult:
     label = "Draws no closer than an evenly grey map"
-    return Readout("draws_failed", label, failed, curator_only=True, note=how)
+    return ScalarResult("draws_failed", label, failed, curator_only=True, note=how)
 
 
 def _distances(compared: _Compared) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ took so long, or makes the draw again stays with the curator.
 
 from __future__ import annotations
 
-from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surface
+from explorer.studies.base.study import Fidelity, Request, Result, ScalarResult, Surface
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import conditions, guarantee
 from explorer.studies.heatmap.panes import drawn_by, is_map, is_private
@@ -105,7 +105,7 @@ def _label(asked: Request, key: str) -> str:
     return text.drawing_label(asked, key)
 
 
-def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[Readout]:
+def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[ScalarResult]:
     found = []
     for item in result.readouts:
         label = MADE_OF_NOISE.get(item.key, "")
@@ -119,7 +119,7 @@ def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[Readout]
             continue
         if label and not item.curator_only:
             unit = unit or item.unit * (item.key in IN_ITS_UNIT)
-            found.append(Readout(item.key, label, item.value, item.role, unit=unit))
+            found.append(ScalarResult(item.key, label, item.value, item.role, unit=unit))
     return found
 
 

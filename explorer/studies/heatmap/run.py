@@ -146,7 +146,7 @@ class Task:
 
     def kept_noise(self, noise: Reader, level: int, codes: Any) -> NDArray[np.float64]:
         """Return the noise of all cells of a level, kept until the seed changes."""
-        kept: NDArray[np.float64] = self.context.memo(
+        kept: NDArray[np.float64] = self.context.cached(
             ("heatmap noise", noise, level, np.ndim(codes)), lambda: noise(level, codes)
         )
         self.context.check()
@@ -163,7 +163,7 @@ class Task:
     def visits(self) -> UserCells:
         """Return the cells of every user, for mechanisms that each user runs alone."""
         counted, points, level = Counted.asked(self.request), self.points, self.counts.level
-        found: UserCells = self.context.memo(
+        found: UserCells = self.context.cached(
             ("heatmap visits", counted, level),
             lambda: user_cells(
                 points.user,
@@ -184,7 +184,7 @@ def points_of(selection: Selection, context: Context) -> Any:
     """Return the check-ins of a selection, read once."""
     data = context.checkins(selection)
     rows = selection.rows
-    return context.memo(
+    return context.cached(
         ("heatmap points", rows),
         lambda: data.points(
             rows.region.box,
@@ -242,7 +242,7 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
             region.step,
         )
 
-    counts: CellCounts = context.memo(("heatmap counts", counted, level), count)
+    counts: CellCounts = context.cached(("heatmap counts", counted, level), count)
     return counts
 
 
@@ -278,7 +278,7 @@ def true_map(
         shown = counts.blocks().coarsened(drawn).normalised()
         return smoothing(1 << drawn, sigma).picture(shown)
 
-    picture = context.memo(("heatmap true picture", counted, level, drawn, sigma), make)
+    picture = context.cached(("heatmap true picture", counted, level, drawn, sigma), make)
     watch.lap("true map")
     return Truth(counts, picture)
 
@@ -314,7 +314,7 @@ def discrete_laplace(task: Task) -> Estimate:
 def _noise_grid(task: Task, unit_noise: Reader) -> NDArray[np.float64]:
     """Return noise of scale 1 for every cell of the map, kept until the seed changes."""
     level = task.counts.level
-    noise: NDArray[np.float64] = task.context.memo(
+    noise: NDArray[np.float64] = task.context.cached(
         ("heatmap noise", unit_noise, level), lambda: unit_noise_grid(level, unit_noise)
     )
     task.watch.lap("noise")
@@ -439,7 +439,7 @@ def exact_truth(
     """Return the true heatmap as the estimate is judged by, kept while nothing changes."""
     key = ("heatmap truth", counted, counts.level, sigma)
     filtered = smoothing(1 << counts.level, sigma)
-    exact: NDArray[np.float64] = context.memo(
+    exact: NDArray[np.float64] = context.cached(
         key, lambda: filtered.exact(counts.blocks().normalised())
     )
     return exact

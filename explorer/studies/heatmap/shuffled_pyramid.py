@@ -90,7 +90,7 @@ def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
 
 def _whole_counts(task: Task, resolution: int) -> IntegerCounts:
     visits = task.visits()
-    found: IntegerCounts = task.context.memo(
+    found: IntegerCounts = task.context.cached(
         ("heatmap whole counts", Counted.asked(task.request), visits.level, resolution),
         lambda: visits.counts(resolution),
     )

@@ -9,7 +9,7 @@ from explorer.privacy.heatmaps.adaptive_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest
-from explorer.studies.base.phrases import Answer
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommended
@@ -20,7 +20,7 @@ DIGITS, OF_INTERVAL = 3, 2
 ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a release."
 
 
-def of_draw(result: Result, _claimed: object = None) -> Answer | None:
+def of_draw(result: Result, _claimed: object = None) -> Headline | None:
     """Return how far this draw's map is off, as far as that is known.
 
     None where no truth is known to compare with: before it is counted, and of what may leave the
@@ -46,7 +46,7 @@ def of_draw(result: Result, _claimed: object = None) -> Answer | None:
     )
     if mechanism.comparable:
         said += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
-    return Answer(f"{known} {region.unit}", said, ONE_DRAW, curator_only=True)
+    return Headline(f"{known} {region.unit}", said, ONE_DRAW, curator_only=True)
 
 
 class HeatmapStudy(Study):

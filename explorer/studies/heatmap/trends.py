@@ -5,8 +5,8 @@ Figures 10 and 11 are judged by how errors change as more cells are filled.
 
 from __future__ import annotations
 
+from explorer.studies.base.help_page import preset_numbers, trend
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.verdicts import kept_numbers, trend
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 FILLED = (4, 15, 30, 75)
@@ -33,7 +33,7 @@ def trends(figure: str, mechanism: str) -> dict[str, int]:
     mechanism : str
         ``pyramid`` or ``laplace``.
     """
-    found = kept_numbers("heatmap", figure)
+    found = preset_numbers("heatmap", figure)
 
     def mean(measure: str, filled: int) -> tuple[float, float, float]:
         mean, low, high = (
@@ -58,7 +58,7 @@ def trends_judged(figure: str) -> str:
 
 def trends_said(figure: str) -> str:
     """Return what comes out, measure by measure, with the means at each share of filled cells."""
-    found = kept_numbers("heatmap", figure)
+    found = preset_numbers("heatmap", figure)
     said = []
     for mechanism, name in (("pyramid", "the algorithm"), ("laplace", "the baseline")):
         moves = trends(figure, mechanism)
@@ -76,7 +76,7 @@ def trends_said(figure: str) -> str:
 
 def figure_1_said() -> str:
     """Return what the experiment of Figure 1 prints for the bundled check-ins at ε = 1."""
-    found = kept_numbers("heatmap", "figure-1")
+    found = preset_numbers("heatmap", "figure-1")
     means = ", ".join(
         f"{row.label} {nearest(found[f'{key}_emd'], 2)}"
         for key, row in MECHANISMS.items()
@@ -90,6 +90,6 @@ def figure_1_said() -> str:
 
 def figure_1_judged() -> str:
     """Return the verdict: the algorithm's mean error at ε = 1 beside the baseline's."""
-    found = kept_numbers("heatmap", "figure-1")
+    found = preset_numbers("heatmap", "figure-1")
     ours, laplace = found["pyramid_emd"], found["laplace_emd"]
     return f"mean EMD {nearest(ours, 2)}; Laplace {nearest(laplace, 2)}"

@@ -2,10 +2,17 @@
 
 import math
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.heatmap_theory.theory import REFERENCES, SALICON
 
 PAGE = Page(
@@ -224,4 +231,4 @@ JUDGES: dict[str, Judge] = {
     "missing": lambda found: ("+", f"ε = 1 becomes up to {at_most(found['worst'], 3)}"),
     "similarity": _judge_at_every_distance,
 }
-PRESETS = judged("heatmap-theory", _PRESETS, JUDGES)
+PRESETS = with_verdicts("heatmap-theory", _PRESETS, JUDGES)

@@ -9,22 +9,22 @@ from explorer.privacy.core.bound import BoolArray, Reference, Role
 from explorer.privacy.heatmaps import start_level, theory as map_theory
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import at_least
 from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Headline,
     Mark,
     Quantity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Series,
     Statistic,
@@ -276,12 +276,12 @@ def _share_bars(curve: Curve, p: MapPoints) -> Series:
     )
 
 
-def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     least = number_of(result, "lower")
     if claimed is None or least is None:
         return None
-    return Answer(
-        claimed.said.number,
+    return Headline(
+        claimed.text.number,
         f"The map: {error_phrase(claimed.value, Statistic.MEAN, 'of its side')}; no method can "
         f"promise less than {at_least(least)}.",
         statistic=Statistic.MEAN,
@@ -548,7 +548,7 @@ class HeatmapTheory(CurveStudy):
             return None
         return partial(simulated, p=p)
 
-    def readouts(self, p: MapPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: MapPoints) -> tuple[ScalarResult, ...]:
         """Return the curves' numbers; the levels that are measured; the size of messages."""
         numbers = super().readouts(p)
         if p.request.quantity == "split":
@@ -556,13 +556,13 @@ class HeatmapTheory(CurveStudy):
             q = start_level(min(k, 4**p.level), p.level)
             return (
                 *(
-                    Readout(f"last_{key}", f"deepest level: {_PLAN_NAMES[key][0]}", plan.last)
+                    ScalarResult(f"last_{key}", f"deepest level: {_PLAN_NAMES[key][0]}", plan.last)
                     for key, plan in p.plans.items()
                 ),
-                Readout("q", "q, finest level with at most w cells", q),
+                ScalarResult("q", "q, finest level with at most w cells", q),
             )
         if p.request.quantity == "bits":
-            numbers += (Readout("m", "cells of all levels, m", cells_sent(p.request)),)
+            numbers += (ScalarResult("m", "cells of all levels, m", cells_sent(p.request)),)
             here = (float(p.request["epsilon"]), int(p.request["n"]), int(p.request["B"]))
             for curve in self.curves(p):
                 printed = curve.key == "printed"
@@ -570,8 +570,8 @@ class HeatmapTheory(CurveStudy):
                 if message is not None:
                     key, label = curve.key, curve.label
                     numbers += (
-                        Readout(f"r_{key}", f"shares r: {label}", message.shares),
-                        Readout(
+                        ScalarResult(f"r_{key}", f"shares r: {label}", message.shares),
+                        ScalarResult(
                             f"bits_{key}", f"a message: {label}", message.message_bits, unit="bits"
                         ),
                     )

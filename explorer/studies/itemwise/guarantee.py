@@ -1,10 +1,10 @@
 """Conditions, guarantee and text of the claims of item-wise release."""
 
 from explorer.privacy import user_metric as um
-from explorer.studies.base.claims import number_only
+from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
-from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.itemwise.theory import (
     EXACT,
     LOCAL,
@@ -91,7 +91,7 @@ def guarantee(p: ItemPoints, alpha: float, alpha0: float, delta: float, source: 
     )
 
 
-def claim_text(result: Result, series: Series, value: float) -> Said:
+def claim_text(result: Result, series: Series, value: float) -> ClaimText:
     """Return the meaning of a bound on α, or on δ, at the sliders' values."""
     request = result.request
     alpha, alpha0, delta, w = (float(request[key]) for key in ("alpha", "alpha0", "delta", "w"))
@@ -99,8 +99,8 @@ def claim_text(result: Result, series: Series, value: float) -> Said:
         alpha, delta = value, 0.0 if series.key == "composed" else delta
     else:
         delta = min(value, 1.0)
-    return Said(
-        number_only(result, series, value).number,
+    return ClaimText(
+        number_text(result, series, value).number,
         (_observer(alpha * w, delta, w, request["model"] == LOCAL),),
         _replaced(alpha, delta, alpha0, series.label),
         ((alpha * w, delta),),

@@ -1,9 +1,16 @@
 """Help page and presets of item-wise release."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.itemwise import theory
 
 PAGE = Page(
@@ -238,4 +245,4 @@ JUDGES: dict[str, Judge] = {
     "second-branch-broken": _judge_alpha0,
     "places": _judge_distance,
 }
-PRESETS = judged("itemwise", _PRESETS, JUDGES)
+PRESETS = with_verdicts("itemwise", _PRESETS, JUDGES)

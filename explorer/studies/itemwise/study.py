@@ -10,26 +10,26 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import at_least, nearest
 from explorer.studies.base.phrases import times
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Headline,
     Mark,
     Quantity,
-    Readout,
     Result,
+    ScalarResult,
     Scale,
     Statistic,
     Table,
 )
-from explorer.studies.base.sweeping import readout_from
+from explorer.studies.base.sweeping import scalar_from
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.itemwise import guarantee, theory
 from explorer.studies.itemwise.help import PAGE, PRESETS
@@ -281,7 +281,7 @@ def _noise(template: Callable[..., Curve], key: str, primary: int) -> Curve:
     )
 
 
-def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     text = f"Each item may have α₀ = {at_least(claimed.value)}"
@@ -291,7 +291,7 @@ def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
         for key, name in rivals
         if key != claimed.series.key and (value := number_of(result, key))
     ]
-    return Answer(claimed.said.number, text + (f": {', '.join(ratios)}." if ratios else "."))
+    return Headline(claimed.text.number, text + (f": {', '.join(ratios)}." if ratios else "."))
 
 
 PLOTS = (
@@ -414,7 +414,7 @@ class ItemWise(CurveStudy):
         full = p.at(p.swept.with_sliders(), Fidelity.FULL)
         return (p.at(p.swept, Fidelity.COARSE), full)
 
-    def readouts(self, p: ItemPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: ItemPoints) -> tuple[ScalarResult, ...]:
         """Return the numbers of the curves; of the mean distance also its length and α₀."""
         numbers = super().readouts(p)
         if p.request.quantity != "noise":
@@ -424,14 +424,18 @@ class ItemWise(CurveStudy):
             role = Role.ESTIMATE if p.coarse else Role.EXACT
             length = float(mean) * p.space.diameter
             note = _DISTANCE_NOTES[p.request["randomiser"]]
-            numbers += (Readout("length", "mean distance", length, role, p.space.unit, note=note),)
-        return (*numbers, readout_from("alpha0", "α₀ by exact hops", p.routes["exact"]))
+            numbers += (
+                ScalarResult("length", "mean distance", length, role, p.space.unit, note=note),
+            )
+        return (*numbers, scalar_from("alpha0", "α₀ by exact hops", p.routes["exact"]))
 
     def tables(self, p: ItemPoints) -> tuple[Table, ...]:
         """Return the paper's example, in full answers."""
         if p.coarse:
             return ()
-        table: Table = p.context.memo(("itemwise", "examples"), partial(_example_table, p.context))
+        table: Table = p.context.cached(
+            ("itemwise", "examples"), partial(_example_table, p.context)
+        )
         return (table,)
 
     def conditions(self, p: ItemPoints) -> tuple[Condition, ...]:

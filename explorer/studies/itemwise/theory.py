@@ -23,7 +23,7 @@ from explorer.studies.base.curve_study import Points
 from explorer.studies.base.study import Context, Fidelity, Guarantee, Request
 from explorer.studies.base.sweeping import SweptPoints, carried
 from explorer.studies.guarantees.audits import Audited
-from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
+from explorer.studies.metric_space.space import RequestSpace, space_of
 
 CENTRAL, LOCAL = "central", "local"
 PLANAR, GKRR, EXPONENTIAL, OPTIMAL = "planar", "gkrr", "exponential", "optimal"
@@ -336,7 +336,7 @@ def _exact(p: ItemPoints, key: str) -> Bound:
     for i, row in enumerate(zip(*columns, strict=True)):
         p.context.check()
         arguments = tuple(float(v) for v in row)
-        value[i] = p.context.memo(
+        value[i] = p.context.cached(
             ("itemwise", solved, key, more, arguments),
             partial(compute, *arguments, *more, **named),
         )
@@ -360,7 +360,7 @@ _STEP = 1.05
 """Ratio of two successive α₀ for which the optimal mechanism is solved."""
 
 
-def unusable_reason(randomiser: str, space: ChosenSpace) -> str:
+def unusable_reason(randomiser: str, space: RequestSpace) -> str:
     """Return why a randomiser can't be used on a space; empty if it can."""
     if space.metric is None:
         return space.missing
@@ -397,7 +397,7 @@ def distance_at(alpha0: Bound, p: ItemPoints) -> Bound:
     return Bound(value, role, NOISE, known, reason, alpha0.truncated)
 
 
-def optimal_distance(space: ChosenSpace, alpha0: FloatArray, context: Context) -> FloatArray:
+def optimal_distance(space: RequestSpace, alpha0: FloatArray, context: Context) -> FloatArray:
     """Return the mean normalised distance of the optimal mechanism, over items drawn evenly.
 
     It is solved for the next lower of α₀ 5 % apart, for which it promises more, and cached.
@@ -411,7 +411,7 @@ def optimal_distance(space: ChosenSpace, alpha0: FloatArray, context: Context) -
         context.check()
         lower = min(_STEP ** math.floor(math.log(a0) / math.log(_STEP)), 800.0)
         key = ("itemwise", "optimal", apart, lower)
-        out[i] = context.memo(key, partial(_optimal_mean, metric, lower))
+        out[i] = context.cached(key, partial(_optimal_mean, metric, lower))
     return out
 
 
@@ -419,7 +419,7 @@ def _optimal_mean(space: FiniteSpace, alpha0: float) -> float:
     return um.Optimal(space, alpha0).mean
 
 
-def mean_distance(randomiser: str, space: ChosenSpace, alpha0: FloatArray) -> FloatArray:
+def mean_distance(randomiser: str, space: RequestSpace, alpha0: FloatArray) -> FloatArray:
     """Return the mean normalised distance of an answer from its item, at each α₀ > 0.
 
     Planar Laplace: 2/α₀ (of Gamma(2, 1/α₀) for ℓ2; two coordinates of 1/α₀ each for ℓ1), before
@@ -451,7 +451,7 @@ _AUDIT_RUNS = 10_000
 
 def audits(request: Request, _promise: Guarantee, context: Context) -> Audited | str:
     """Return the audit of one item's randomiser on two items far apart, before any shuffle."""
-    space, alpha0 = chosen_space(request, context), float(request["alpha0"])
+    space, alpha0 = space_of(request, context), float(request["alpha0"])
     kind, metric = request["randomiser"], space.metric
     reason = space.missing or unusable_reason(kind, space)
     if reason:

@@ -2,10 +2,10 @@
 
 import math
 
-from explorer.studies.base.claims import number_only
+from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
-from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.linear_queries.theory import (
     ANALYTIC,
     K_NORM,
@@ -114,12 +114,12 @@ def guarantee(p: LinearPoints) -> Guarantee:
     )
 
 
-def claim_text(result: Result, series: Series, value: float) -> Said:
+def claim_text(result: Result, series: Series, value: float) -> ClaimText:
     """Return the error of K-norm noise and the meaning of its promise, which needs no δ."""
     request = result.request
     alpha, w = float(request["alpha"]), float(request["w"])
-    return Said(
-        number_only(result, series, value).number,
+    return ClaimText(
+        number_text(result, series, value).number,
         (_observer(alpha * w, 0.0, w, request["model"] == LOCAL),),
         pairs=((alpha * w, 0.0),),
     )

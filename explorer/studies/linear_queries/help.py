@@ -1,9 +1,16 @@
 """Help page and presets of linear queries."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.linear_queries import theory
 
 PAGE = Page(
@@ -298,4 +305,4 @@ JUDGES: dict[str, Judge] = {
     "norms": _judge_norms,
     "histogram": _judge_cells,
 }
-PRESETS = judged("linear-queries", _PRESETS, JUDGES)
+PRESETS = with_verdicts("linear-queries", _PRESETS, JUDGES)

@@ -8,11 +8,10 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Grid, Line, MetricSpace, Sphere, Square
-from explorer.studies.base.csv_dialect import DecimalSign, Dialect
-from explorer.studies.base.csv_table import CsvTable, TableFileError, read_csv
+from explorer.studies.base.csv_table import CsvTable, DecimalSign, Dialect, TableFileError, read_csv
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Request
-from explorer.studies.metric_space.choice import ChosenSpace
+from explorer.studies.metric_space.space import RequestSpace
 
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
 CELLS, GIVEN, FILE = "cells", "given", "file"
@@ -92,7 +91,7 @@ class Query:
 
 
 def query_of(
-    request: Request, space: ChosenSpace, context: Context, count: int, width: float
+    request: Request, space: RequestSpace, context: Context, count: int, width: float
 ) -> Query:
     """Return the query of a request; cached.
 
@@ -135,7 +134,7 @@ def query_of(
             query = _positions(kind, space)
         return replace(query, key=(chosen, *key), cell=width)
 
-    found: Query = context.memo(("linear-query", chosen, key), make)
+    found: Query = context.cached(("linear-query", chosen, key), make)
     return found
 
 
@@ -199,7 +198,7 @@ def _farthest_first(metric: MetricSpace, items: Items, count: int) -> Items:
     return np.array(chosen)
 
 
-def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
+def _centred(kind: str, space: RequestSpace, count: int, width: float) -> Query:
     """Return distances to landmarks, or tents around them."""
     metric = space.metric
     assert metric is not None
@@ -258,7 +257,7 @@ def _of_clusters(metric: Clustered, count: int) -> tuple[Items, bool, Items]:
     return items, True, np.arange(len(centres))
 
 
-def _positions(kind: str, space: ChosenSpace) -> Query:
+def _positions(kind: str, space: RequestSpace) -> Query:
     """Return the query of positions, as shares of the diameter: all coordinates or one."""
     metric = space.metric
     assert metric is not None
@@ -312,7 +311,7 @@ def _positions(kind: str, space: ChosenSpace) -> Query:
     )
 
 
-def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -> Query:
+def _from_file(value: str, decimal: str, space: RequestSpace, context: Context) -> Query:
     """Return the query whose values on every item a file gives."""
     metric = space.metric
     if not isinstance(metric, FiniteSpace):
@@ -345,7 +344,7 @@ def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -
     )
 
 
-def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:
+def _names(space: RequestSpace, items: Items) -> tuple[str, ...]:
     metric = space.metric
     if isinstance(metric, Grid):
         return tuple(f"cell ({i % metric.width}, {i // metric.width})" for i in items.tolist())
@@ -357,7 +356,7 @@ def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:
     return tuple(f"({nearest(a)}{mark}, {nearest(b)}{mark})" for a, b in items.tolist())
 
 
-def _layout(space: ChosenSpace, centres: Items) -> FloatArray | None:
+def _layout(space: RequestSpace, centres: Items) -> FloatArray | None:
     """Return positions of centres in the space's picture; None where that is not to scale."""
     metric = space.metric
     if isinstance(metric, Line):

@@ -10,27 +10,27 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase, times
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Headline,
     Quantity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     SpacePicture,
     Statistic,
     Table,
 )
-from explorer.studies.base.sweeping import readout_from, series_from, swept_points
+from explorer.studies.base.sweeping import scalar_from, series_from, swept_points
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.linear_queries import guarantee, theory
 from explorer.studies.linear_queries.help import PAGE, PRESETS
@@ -336,7 +336,7 @@ def _error_curves(claims: bool) -> tuple[Curve, ...]:
     )
 
 
-def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     quantity = result.request.quantity
@@ -354,7 +354,7 @@ def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
     if user := number_of(result, "user"):
         ratio = times(user / claimed.value)
         text += f" User-level DP, a different guarantee, has {ratio} that error."
-    return Answer(claimed.said.number, text, statistic=statistic)
+    return Headline(claimed.text.number, text, statistic=statistic)
 
 
 _AXES = ("alpha", "n", "delta", "landmarks", "dim", "p", "eps", "width", "slope")
@@ -558,7 +558,7 @@ class LinearQueries(CurveStudy):
             return _without_query(p, complete)
         return replace(super().result(p, complete=complete), space=_picture(p))
 
-    def readouts(self, p: LinearPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: LinearPoints) -> tuple[ScalarResult, ...]:
         """Return the numbers of the curves, ℓ, widths with their true δ, errors as lengths."""
         what = p.request.quantity
         numbers = [*super().readouts(p)]
@@ -575,7 +575,7 @@ class LinearQueries(CurveStudy):
                     length = float(bound.value[-1]) * p.space.diameter
                     label = f"length, {labels[key]}"
                     numbers.append(
-                        Readout(f"{key}_length", label, length, bound.role, p.space.unit)
+                        ScalarResult(f"{key}_length", label, length, bound.role, p.space.unit)
                     )
         return tuple(numbers)
 
@@ -615,26 +615,26 @@ def _work(p: LinearPoints) -> float:
     return 0.0
 
 
-def _slope_readouts(p: LinearPoints) -> Iterator[Readout]:
+def _slope_readouts(p: LinearPoints) -> Iterator[ScalarResult]:
     """Yield ℓ and the dimension of the answer, and the steepest pair of items."""
     m = p.euclidean
     if p.request.quantity != "lip" and math.isfinite(m.lip[-1]):
         role = Role.EXACT if m.last is None or m.last.attained else Role.UPPER
-        yield Readout("lip", "Lipschitz constant, ℓ2", float(m.lip[-1]), role)
-        yield Readout("dim", "dimension of the answer", float(m.dim[-1]))
+        yield ScalarResult("lip", "Lipschitz constant, ℓ2", float(m.lip[-1]), role)
+        yield ScalarResult("dim", "dimension of the answer", float(m.dim[-1]))
     if m.last is not None and m.last.first:
         label, pair = "steepest pair found, ℓ2", f"{m.last.first} and {m.last.second}"
         yield (
-            Readout("steepest", label, m.last.found, Role.LOWER, note=pair)
+            ScalarResult("steepest", label, m.last.found, Role.LOWER, note=pair)
             if math.isfinite(m.last.found)
-            else Readout("steepest", label, None, note=f"infinite: {pair}")
+            else ScalarResult("steepest", label, None, note=f"infinite: {pair}")
         )
 
 
-def _width_readouts(p: LinearPoints) -> Iterator[Readout]:
+def _width_readouts(p: LinearPoints) -> Iterator[ScalarResult]:
     """Yield the true δ of the printed and of the textbook width."""
     for name, value in zip(("printed", "textbook"), p.true_deltas, strict=True):
-        yield Readout(
+        yield ScalarResult(
             f"delta_{name}",
             f"true δ of the {name} width",
             value,
@@ -665,7 +665,7 @@ def _without_query(p: LinearPoints, complete: bool) -> Result:
         p.request,
         p.fidelity,
         series=(series_from("k1", label, p.swept, bound),),
-        readouts=(readout_from("k1", label, bound),),
+        readouts=(scalar_from("k1", label, bound),),
         conditions=(Condition("The query and its space are given", False, missing),),
         space=p.space.picture,
         notes=(missing, *p.space.notes),
@@ -678,7 +678,9 @@ def _width_table(p: LinearPoints) -> Table:
     own = (float(p.request["alpha"]), float(p.request["delta"]))
     rows = [("at the sliders", *_widths(p.context, *own))]
     for example in _WIDTH_EXAMPLES:
-        widths = p.context.memo(("linear-widths", *example), partial(_widths, p.context, *example))
+        widths = p.context.cached(
+            ("linear-widths", *example), partial(_widths, p.context, *example)
+        )
         rows.append(("for comparison", *widths))
     return Table(
         "widths",
@@ -723,7 +725,7 @@ def _widths(context: Context, alpha: float, delta: float) -> tuple[float | None,
         delta,
         float(um.gaussian_sigma_printed(alpha, delta)),
         printed,
-        context.memo(("printed-private", delta), lambda: printed_private_up_to(delta)),
+        context.cached(("printed-private", delta), lambda: printed_private_up_to(delta)),
         float(um.gaussian_sigma_textbook(alpha, delta)),
         textbook,
         float(analytic_sigma(at, with_delta, context)[0]),

@@ -24,7 +24,7 @@ from explorer.studies.linear_queries.queries import (
     Query,
     query_of,
 )
-from explorer.studies.metric_space.choice import ChosenSpace
+from explorer.studies.metric_space.space import RequestSpace
 
 CENTRAL, LOCAL = "central", "local"
 
@@ -94,7 +94,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    query: Query, space: ChosenSpace, p: float, context: Context, *, look: bool = True
+    query: Query, space: RequestSpace, p: float, context: Context, *, look: bool = True
 ) -> Sensitivity:
     """Return the sensitivity of a query that is not `GIVEN`, in the ℓp norm; cached.
 
@@ -102,7 +102,7 @@ def sensitivity(
     ----------
     query : Query
         Not missing.
-    space : ChosenSpace
+    space : RequestSpace
     p : float
         In [1, ∞].
     context : Context
@@ -110,7 +110,7 @@ def sensitivity(
         Whether to search for a steep pair even where that does not change what is used, and for the
         exact range of answers.
     """
-    cached: Sensitivity = context.memo(
+    cached: Sensitivity = context.cached(
         ("linear-sensitivity", query.key, p, look),
         lambda: _sensitivity(query, space, p, context, look),
     )
@@ -118,7 +118,7 @@ def sensitivity(
 
 
 def _sensitivity(
-    query: Query, space: ChosenSpace, p: float, context: Context, look: bool
+    query: Query, space: RequestSpace, p: float, context: Context, look: bool
 ) -> Sensitivity:
     bound = _lipschitz_bound(query, space, p)
     width = _answer_range(query, space, p)
@@ -153,7 +153,7 @@ def _norm_of_ones(count: FloatArray, p: float) -> FloatArray:
     return np.asarray(count ** (0.0 if math.isinf(p) else 1 / p), dtype=float)
 
 
-def _lipschitz_bound(query: Query, space: ChosenSpace, p: float) -> FloatArray | None:
+def _lipschitz_bound(query: Query, space: RequestSpace, p: float) -> FloatArray | None:
     """Return a proved upper bound on Δ_EM; None where only going through all pairs helps.
 
     A distance is 1-Lipschitz and a tent 1/h; along a shortest path only cells in reach change.
@@ -177,7 +177,7 @@ def _lipschitz_bound(query: Query, space: ChosenSpace, p: float) -> FloatArray |
     return None
 
 
-def _answer_range(query: Query, space: ChosenSpace, p: float) -> FloatArray:
+def _answer_range(query: Query, space: RequestSpace, p: float) -> FloatArray:
     """Return an upper bound on how much two items' answers differ, in the ℓp norm."""
     ones = np.arange(1.0, query.dim + 1)
     assert query.values is not None
@@ -223,7 +223,7 @@ class Sensitivities:
 
 
 def sensitivities(
-    points: SweptPoints, request: Request, space: ChosenSpace, context: Context, p: FloatArray
+    points: SweptPoints, request: Request, space: RequestSpace, context: Context, p: FloatArray
 ) -> Sensitivities:
     """Return the sensitivity at every point, in the norm that `p` has there.
 
@@ -260,7 +260,7 @@ def sensitivities(
 
 
 def _nested(
-    points: SweptPoints, request: Request, space: ChosenSpace, context: Context, p: float
+    points: SweptPoints, request: Request, space: RequestSpace, context: Context, p: float
 ) -> Sensitivity:
     """Return the sensitivity of all the rows of landmarks that are swept.
 
@@ -356,7 +356,7 @@ def analytic_sigma(alpha: FloatArray, delta: FloatArray, context: Context) -> Fl
     """Return the analytic width for ℓ = n = 1; cached where it is the same everywhere."""
     if (alpha == alpha[0]).all() and (delta == delta[0]).all():
         a, d = float(alpha[0]), float(delta[0])
-        one = context.memo(("analytic-sigma", a, d), lambda: float(um.gaussian_sigma(a, d)))
+        one = context.cached(("analytic-sigma", a, d), lambda: float(um.gaussian_sigma(a, d)))
         return np.full(alpha.shape, one)
     return np.asarray(um.gaussian_sigma(alpha, delta))
 

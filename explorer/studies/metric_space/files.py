@@ -7,8 +7,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import MatrixSpace, central_angle
-from explorer.studies.base.csv_dialect import DecimalSign, Dialect
-from explorer.studies.base.csv_table import CsvTable, TableFileError, read_csv
+from explorer.studies.base.csv_table import CsvTable, DecimalSign, Dialect, TableFileError, read_csv
 from explorer.studies.metric_space.parameters import GREAT_CIRCLE
 
 MAX_ITEMS = 1000

@@ -12,8 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.csv_dialect import DecimalSign, number_field
-from explorer.studies.base.csv_table import numeric, read_records, read_summary
+from explorer.studies.base.csv_table import (
+    DecimalSign,
+    number_field,
+    numeric,
+    read_records,
+    read_summary,
+)
 
 BLOCK = 20_000
 _SAMPLE_SEED = 20_241_023

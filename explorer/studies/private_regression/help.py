@@ -1,9 +1,16 @@
 """Help page and presets of the private regression study."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.private_regression import theory
 from explorer.studies.private_regression.theory import BASELINE, EXACT, PAPER
 
@@ -144,4 +151,4 @@ JUDGES: dict[str, Judge] = {
     "baseline": _gain,
     "prediction": lambda numbers: ("+", f"median helps from δ₁ = {nearest(numbers['from'], 2)}"),
 }
-PRESETS = judged("private-regression", _PRESETS, JUDGES)
+PRESETS = with_verdicts("private-regression", _PRESETS, JUDGES)

@@ -18,22 +18,22 @@ from explorer.studies.base.builders import (
     share,
     trials,
 )
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.simulation import dots_series
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Headline,
     Mark,
     Quantity,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Series,
     Statistic,
@@ -104,7 +104,7 @@ class RegressionPoints(Points):
         """Columns of the file; None for synthetic records."""
         if self.source.path is None:
             return None
-        columns: Columns = self.context.memo(
+        columns: Columns = self.context.cached(
             ("private-regression", "columns", self.source),
             lambda: self.context.run_in_worker(describe, self.source),
         )
@@ -187,7 +187,7 @@ class RegressionPoints(Points):
             )
 
         self.context.check()
-        drawn: Trials = self.context.memo(("private-regression", "trials", task, total), run)
+        drawn: Trials = self.context.cached(("private-regression", "trials", task, total), run)
         return drawn
 
     def error(self, trials: Trials, excess: float) -> float:
@@ -310,7 +310,7 @@ _OPTIONS = (
 )
 
 
-def _excess_headline(result: Result, _claimed: Claimed | None) -> Answer | None:
+def _excess_headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     ours, constant = (number_of(result, key) for key in ("trust-region", "nothing"))
     if ours is None:
         return None
@@ -319,7 +319,7 @@ def _excess_headline(result: Result, _claimed: Claimed | None) -> Answer | None:
     text = f"{statistic.capitalize()} excess error of the trials about {nearest(ours, 2)}"
     if constant is not None:
         text += f"; predicting a constant gives {nearest(constant, 2)}"
-    return Answer(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.", statistic=statistic)
+    return Headline(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.", statistic=statistic)
 
 
 _AXES = ("n", "eps", "level", "q", "features")
@@ -589,7 +589,7 @@ class PrivateRegression(CurveStudy):
             curator_only=real,
         )
 
-    def readouts(self, p: RegressionPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: RegressionPoints) -> tuple[ScalarResult, ...]:
         """Return Theorem 3's order and, once drawn, the errors at the sliders."""
         readouts, trials = list(super().readouts(p)), p.trials_here
         if trials is None:
@@ -598,10 +598,12 @@ class PrivateRegression(CurveStudy):
         for curve in _OPTIONS:
             middle, low, high = p.dot(trials, curve.key)
             note = f"{bars} {nearest(low)} to {nearest(high)}{p.caution(curve.key)}"
-            readouts.append(Readout(curve.key, str(curve.label), middle, curve.role, note=note))
+            readouts.append(
+                ScalarResult(curve.key, str(curve.label), middle, curve.role, note=note)
+            )
         for curve in (_NOTHING, _NONPRIVATE):
             error = _baseline_error(curve.key, p, trials)
-            readouts.append(Readout(curve.key, str(curve.label), error, curve.role))
+            readouts.append(ScalarResult(curve.key, str(curve.label), error, curve.role))
         return tuple(readouts)
 
     def conditions(self, p: RegressionPoints) -> tuple[Condition, ...]:

@@ -89,7 +89,7 @@ def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[
             return best_zeta_plans(distinct, context.check)
         return two_level_plans(distinct, context.check)[0]
 
-    plans: list[Plan] = context.memo(
+    plans: list[Plan] = context.cached(
         ("private-regression", "budgets", budget, tuple(distinct)), compute
     )
     by_demand = dict(zip(distinct, plans, strict=True))

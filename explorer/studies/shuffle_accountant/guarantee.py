@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from explorer.privacy.shuffle_rdp import pure_epsilon
 from explorer.privacy.shuffling import Clones
-from explorer.studies.base.claims import number_only
+from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, guesses, odds_lines, times
-from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.shuffle_accountant import sources
 
 CLOSED = "clones (2021, closed form) + sampling + KOV"
@@ -48,13 +48,13 @@ def guarantee(local: float, messages: float, differences: tuple[str, ...] = ()) 
     )
 
 
-def claim_text(result: Result, series: Series, epsilon: float) -> Said:
+def claim_text(result: Result, series: Series, epsilon: float) -> ClaimText:
     """Return the text of a claimed bound on ε at the sliders' values."""
     request, promise = result.request, result.guarantee
     delta, values = float(request["delta"]), {r.key: r.value for r in result.readouts}
     order = values.get("order")
     at = f", order λ* = {order:.0f}" if series.key == "theorem1" and order else ""
-    return Said(
+    return ClaimText(
         f"ε ≤ {at_most(epsilon)}",
         odds_lines(
             epsilon,
@@ -72,12 +72,12 @@ def claim_text(result: Result, series: Series, epsilon: float) -> Said:
     )
 
 
-def renyi_claim_text(result: Result, series: Series, level: float) -> Said:
+def renyi_claim_text(result: Result, series: Series, level: float) -> ClaimText:
     """Return the text of a claimed Rényi level of one round."""
     request = result.request
     pure = at_most(float(pure_epsilon(request["eps0"], request["k"], request["n"])))
-    return Said(
-        number_only(result, series, level).number,
+    return ClaimText(
+        number_text(result, series, level).number,
         (
             result.guarantee.sentence,
             f"These odds are those of (εₛ, 0)-DP, εₛ = {pure}, which one round has whichever "

@@ -8,10 +8,19 @@ from explorer.privacy.shuffle_rdp import (
     RDP_OF_CLONES,
     upper,
 )
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    reproduces,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.base.verdicts import Judge, Numbers, judged, reproduces, surpasses
 from explorer.studies.shuffle_accountant import sources
 
 PAGE = Page(
@@ -502,4 +511,4 @@ JUDGES: dict[str, Judge] = {
     "order-edge": _orders,
     "renyi-order": _below_cap,
 }
-PRESETS = judged("shuffle-rdp", _PRESETS, JUDGES)
+PRESETS = with_verdicts("shuffle-rdp", _PRESETS, JUDGES)

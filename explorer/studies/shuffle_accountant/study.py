@@ -12,7 +12,7 @@ from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
 from explorer.privacy.shuffle_rdp.upper import MAX_ALPHA
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share
-from explorer.studies.base.claims import stated
+from explorer.studies.base.claims import with_claim
 from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import (
@@ -20,11 +20,11 @@ from explorer.studies.base.study import (
     Context,
     Fidelity,
     Guarantee,
-    Readout,
     Request,
     Result,
+    ScalarResult,
 )
-from explorer.studies.base.sweeping import readout_from
+from explorer.studies.base.sweeping import scalar_from
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run, round_laws
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
@@ -247,7 +247,7 @@ class ShuffleAccountant(CurveStudy):
 
     def _is_quick(self, p: AccountantPoints) -> bool:
         """Return whether the full curves take no longer than a preview."""
-        cached = _token(p) in p.context.memo(("shuffle-rdp", "rounds seen"), set)
+        cached = _token(p) in p.context.cached(("shuffle-rdp", "rounds seen"), set)
         if p.swept.sweep.key == "lam":
             return cached or bool(p.lam.max() <= COARSE_ORDER)
         low = p.request["lam_max"] <= COARSE_ORDER and p.request["k"] <= _QUICK_CROWD
@@ -257,10 +257,10 @@ class ShuffleAccountant(CurveStudy):
         """Return the answer, its guarantee completed by the claimed bound."""
         answer = super().result(p, complete=complete)
         if p.stage == "full" and p.request.quantity in ("eps", "rdp") and not p.coarse:
-            p.context.memo(("shuffle-rdp", "rounds seen"), set).add(_token(p))
+            p.context.cached(("shuffle-rdp", "rounds seen"), set).add(_token(p))
         pending = () if complete else self._pending(p)
         series = tuple(replace(s, computing=True) if s.key in pending else s for s in answer.series)
-        return stated(replace(answer, series=series))
+        return with_claim(replace(answer, series=series))
 
     def _pending(self, p: AccountantPoints) -> tuple[str, ...]:
         """Return the keys of curves that a later stage has."""
@@ -283,17 +283,17 @@ class ShuffleAccountant(CurveStudy):
                 bounds[curve.key] = bound
         return bounds
 
-    def readouts(self, p: AccountantPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: AccountantPoints) -> tuple[ScalarResult, ...]:
         """Return the bounds at the sliders, the best order and the worse randomiser."""
         bounds = p.slider_bounds = self._at_sliders(p)
         labels = {curve.key: curve.label for curve in self.curves(p)}
-        found = [readout_from(key, _label(labels[key], p), b) for key, b in bounds.items()]
+        found = [scalar_from(key, _label(labels[key], p), b) for key, b in bounds.items()]
         if p.request.quantity != "eps" or not found:
             return tuple(found)
         curves = p.full.epsilon
         edge = bool(curves.at_edge[-1])
         note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
-        found.insert(1, Readout("order", "best order λ*", float(curves.order[-1]), note=note))
+        found.insert(1, ScalarResult("order", "best order λ*", float(curves.order[-1]), note=note))
         if p.stage in ("at_sliders", "composed"):
             own = p.only_sliders if p.stage == "at_sliders" else p.for_compositions
             won = which_won(*own.compositions[2][:, -1].tolist())

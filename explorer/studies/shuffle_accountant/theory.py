@@ -128,7 +128,7 @@ def tables(
     rows, which = points.distinct()
     if len(rows) == 1:
         e, k, n = rows[0]
-        table: FloatArray = context.memo(
+        table: FloatArray = context.cached(
             ("shuffle-rdp", name, float(e), float(k), float(n), lam_max),
             lambda: compute(e, k, n, lam_max),
         )
@@ -239,7 +239,7 @@ def clone_curve(
     # Rounded out, so that changes of T or δ mostly stay within a cached curve.
     low = max(10.0 ** (_DECADES * np.floor(np.log10(delta.min()) / _DECADES)), MIN_DELTA)
     high = min(10.0 ** (_DECADES * np.ceil(np.log10(delta.max()) / _DECADES)), 1.0)
-    curve: CloneCurve = context.memo(
+    curve: CloneCurve = context.cached(
         ("shuffle-rdp", "clones", local, sampled, variant.value, low, high),
         lambda: CloneCurve(local, sampled, variant, low, high),
     )
@@ -347,7 +347,7 @@ def _each_round(
         local, sampled, clients = (float(v) for v in row)
         make = partial(rdp.CloneRenyi, local, sampled, clients, variant)
         key = ("shuffle-rdp", "clone levels", local, sampled, clients, variant.value)
-        levels: rdp.CloneRenyi = context.memo(key, make) if len(rows) == 1 else make()
+        levels: rdp.CloneRenyi = context.cached(key, make) if len(rows) == 1 else make()
         values.append((which == i, evaluate(levels, points.at(which == i))))
     return values
 
@@ -416,7 +416,7 @@ def own_total_variation(point: Rounds, theta: float, context: Context) -> float:
     """Return an upper bound on δ(0) of all rounds of one known randomiser, at one point."""
     chain = (float(point.local), theta, float(point.sampled), float(point.clients))
     rounds = int(point.rounds)
-    own: float = context.memo(
+    own: float = context.cached(
         ("shuffle-rdp", "own apart", *chain, rounds),
         lambda: TwoLevelRounds(*chain).delta(0.0, rounds).value,
     )

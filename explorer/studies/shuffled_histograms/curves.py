@@ -12,13 +12,13 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.study import (
-    Answer,
+    Headline,
     Quantity,
     Result,
     Scale,
@@ -500,7 +500,7 @@ _LOSS = (
 )
 
 
-def _headline(result: Result, found: Claimed | None) -> Answer | None:
+def _headline(result: Result, found: ClaimedBound | None) -> Headline | None:
     if found is None:
         return None
     one = result.request.quantity == "query"
@@ -510,7 +510,7 @@ def _headline(result: Result, found: Claimed | None) -> Answer | None:
     paper = number_of(result, "paper")
     if paper is not None:
         text += f"; with the paper's noise {at_most(paper)} is proved"
-    return Answer(found.said.number, f"{text}.", statistic=Statistic.QUANTILE)
+    return Headline(found.text.number, f"{text}.", statistic=Statistic.QUANTILE)
 
 
 PLOTS = (

@@ -1,10 +1,18 @@
 """Help page and presets of the study of shuffled histograms."""
 
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.shuffled_histograms import sources
 
 PAGE = Page(
@@ -275,4 +283,4 @@ JUDGES: dict[str, Judge] = {
     "missing-users": _missing,
     "messages": _messages,
 }
-PRESETS = judged("histograms", _PRESETS, JUDGES)
+PRESETS = with_verdicts("histograms", _PRESETS, JUDGES)

@@ -25,14 +25,14 @@ from explorer.studies.base.study import (
     Context,
     Fidelity,
     Guarantee,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Sweep,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
+from explorer.studies.base.sweeping import SweptPoints, scalar_from, swept_points
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 from explorer.studies.shuffled_histograms import (
@@ -378,12 +378,12 @@ class ShuffledHistograms(CurveStudy):
         eps, delta = float(request["eps"]), float(request["delta"])
         levels, length = int(request["levels"]), int(request["length"])
         children, crowd = int(request["children"]), int(request["crowd"])
-        numbers = context.memo(
+        numbers = context.cached(
             ("histograms", "table 2", eps, delta, levels, length),
             lambda: context.run_in_worker(tables.table_2_rows, eps, delta, levels, length),
         )
         context.check()
-        runs = context.memo(
+        runs = context.cached(
             ("histograms", "reductions", eps, delta, levels, children, length, request.seed),
             lambda: context.run_in_worker(
                 tables.reduction_rows, eps, delta, levels, children, length, request.seed
@@ -394,7 +394,7 @@ class ShuffledHistograms(CurveStudy):
             table = table_of(request, kind, "own_table", context)
             own = None if table is None else tables.own_randomiser(table)
             key = table_key(request, kind, "own_table")
-        views: Table = context.memo(
+        views: Table = context.cached(
             ("histograms", "views", crowd, *key),
             lambda: context.run_in_worker(tables.views, crowd, own),
         )
@@ -407,10 +407,10 @@ class ShuffledHistograms(CurveStudy):
         )
         yield replace(result, tables=result.tables + more, complete=True, progress=1.0)
 
-    def readouts(self, p: HistogramPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: HistogramPoints) -> tuple[ScalarResult, ...]:
         """Return the curves at the sliders, then the noise of the protocol there."""
         found = [
-            readout_from(curve.key, _label(curve, p), p.bounds[curve.key])
+            scalar_from(curve.key, _label(curve, p), p.bounds[curve.key])
             for curve in self.curves(p)
             if curve.key in p.bounds
         ]
@@ -418,12 +418,15 @@ class ShuffledHistograms(CurveStudy):
         n, noise, label = float(one.settings.n[0]), one.noise, "1−p, a noise bit not sent"
         if noise.valid[0]:
             q = float(noise.q[0])
-            found += [Readout("q", label, q), Readout("edge", "truncation edge n(1−p)", n * q)]
+            found += [
+                ScalarResult("q", label, q),
+                ScalarResult("edge", "truncation edge n(1−p)", n * q),
+            ]
         else:
-            found.append(Readout("q", label, None, note=noise.reason))
+            found.append(ScalarResult("q", label, None, note=noise.reason))
         alone = single_message_epsilon(float(one.settings.eps[0]), n)
         found.append(
-            Readout(
+            ScalarResult(
                 "alone",
                 "ε + ln n: ε of a message alone, if one is sent",
                 alone,

@@ -131,7 +131,7 @@ class Noise:
 
 def calibrated(points: Settings, context: Context) -> Noise:
     """Return the least noise by the exact δ; each distinct target is calibrated once and cached."""
-    cached: dict[tuple[Any, ...], float] = context.memo(("histograms", "calibrations"), dict)
+    cached: dict[tuple[Any, ...], float] = context.cached(("histograms", "calibrations"), dict)
     if len(cached) > _MAX_CACHED:
         cached.clear()
     rows, which = np.unique(
@@ -253,7 +253,7 @@ def _each(
     key: object, function: Callable[..., Any], context: Context, *arguments: FloatArray
 ) -> FloatArray:
     """Evaluate a slow function once for each distinct point, in batches, and cache it."""
-    cached: dict[bytes, float] = context.memo(("histograms", "each", key), dict)
+    cached: dict[bytes, float] = context.cached(("histograms", "each", key), dict)
     if len(cached) > _MAX_CACHED:
         cached.clear()
     rows, which = np.unique(np.stack(arguments), axis=1, return_inverse=True)
@@ -338,7 +338,7 @@ def exact_delta(kind: Query, eps: Any, users: Any, q: Any) -> Any:
 def total_variation(kind: Query, users: float, q: float, context: Context) -> float:
     """Return an upper bound on δ(0) of the noise of so many users; cached."""
     find = two_bin_total_variation if kind is Query.HISTOGRAM else count_total_variation
-    found: float = context.memo(
+    found: float = context.cached(
         ("histograms", "total variation", kind, users, q), lambda: float(find(users, q).value)
     )
     return found
@@ -371,7 +371,7 @@ def exact_users(points: Settings, context: Context) -> Iterator[tuple[FloatArray
         Share of the points that is done.
     """
     users = np.full(points.n.size, math.nan)
-    cached: dict[tuple[object, ...], float] = context.memo(("histograms", "least users"), dict)
+    cached: dict[tuple[object, ...], float] = context.cached(("histograms", "least users"), dict)
     order = [points.n.size - 1, 0, *range(points.n.size - 2, 0, -1)]
     for done, i in enumerate(order, 1):
         context.check()

@@ -1,9 +1,17 @@
 """Help page and presets of the unbounded data study."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    surpasses,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.unbounded import sources
 
 PAGE = Page(
@@ -153,4 +161,4 @@ JUDGES: dict[str, Judge] = {
     "fact-5.1": _judge_growth,
     "table-1": _judge_growth,
 }
-PRESETS = judged("unbounded", _PRESETS, JUDGES)
+PRESETS = with_verdicts("unbounded", _PRESETS, JUDGES)

@@ -9,17 +9,17 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.user_metric import Concentration
 from explorer.studies.base.builders import count, delta, epsilon, real
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses, odds
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Guarantee,
+    Headline,
     Quantity,
-    Readout,
     Result,
+    ScalarResult,
     Scale,
     Table,
 )
@@ -80,12 +80,12 @@ class UnboundedPoints(Points):
         )
 
 
-def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
+def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     eps, r, s = (float(result.request[key]) for key in ("eps", "r", "s"))
-    return Answer(
-        claimed.said.number,
+    return Headline(
+        claimed.text.number,
         f"Draw {int(s):,} items from each user and allow α = {at_least(claimed.value)}: "
         f"then ε = {nearest(eps)} for moves up to {nearest(r)} of the diameter.",
     )
@@ -328,27 +328,27 @@ class Unbounded(CurveStudy):
     page = PAGE
     presets = PRESETS
 
-    def readouts(self, p: UnboundedPoints) -> tuple[Readout, ...]:
+    def readouts(self, p: UnboundedPoints) -> tuple[ScalarResult, ...]:
         """Return the curves' numbers, and α, δ and hops of the guarantee."""
         here = p.here
         found = [
             *super().readouts(p),
-            Readout(
+            ScalarResult(
                 "allowed",
                 "α allowed on the draws",
                 float(p.chernoff.alpha[-1]),
                 Role.LOWER,
                 "1/diameter",
             ),
-            Readout(
+            ScalarResult(
                 "delta_total",
                 "δ of the guarantee",
                 float(p.chernoff.delta_total[-1]),
                 Role.UPPER,
             ),
-            Readout("hops", "hops to the distance looked at", p.hops_here),
-            Readout("far_delta", "δ there", min(p.delta_here, 1.0), Role.UPPER),
-            Readout(
+            ScalarResult("hops", "hops to the distance looked at", p.hops_here),
+            ScalarResult("far_delta", "δ there", min(p.delta_here, 1.0), Role.UPPER),
+            ScalarResult(
                 "tail",
                 "Pr[draws beyond Theorem 5.3]",
                 float(um.lemma52_tail(here.r, here.delta, here.s)),
@@ -359,7 +359,7 @@ class Unbounded(CurveStudy):
         ]
         if p.space.unit and p.space.metric is not None:
             reach = here.r * p.space.diameter
-            found.append(Readout("reach", "distance protected", reach, unit=p.space.unit))
+            found.append(ScalarResult("reach", "distance protected", reach, unit=p.space.unit))
         return tuple(found)
 
     def tables(self, p: UnboundedPoints) -> tuple[Table, ...]:

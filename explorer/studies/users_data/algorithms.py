@@ -12,7 +12,7 @@ from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.privacy.user_metric.exact_release import IntegerTable
-from explorer.studies.base.study import Context, Guarantee, Mark, Readout, Request, Series
+from explorer.studies.base.study import Context, Guarantee, Mark, Request, ScalarResult, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.linear_queries.queries import read_values
@@ -34,7 +34,7 @@ class QuantityResult:
     Attributes
     ----------
     series : tuple of Series
-    readouts : tuple of Readout
+    readouts : tuple of ScalarResult
     notes : tuple of str
     guarantee : Guarantee or None
     histograms : tuple of two ndarrays, or None
@@ -42,7 +42,7 @@ class QuantityResult:
     """
 
     series: tuple[Series, ...]
-    readouts: tuple[Readout, ...] = ()
+    readouts: tuple[ScalarResult, ...] = ()
     notes: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
     histograms: tuple[FloatArray, FloatArray] | None = None
@@ -134,17 +134,17 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
             Series(key, label, Role.ESTIMATE, x, values[inside], guarantee.ALGORITHM_2, mark=mark)
         )
     readouts += [
-        Readout(
+        ScalarResult(
             "rmse",
             "root mean square error ‖F − K̃‖₂",
             math.sqrt(mse),
             Role.EXACT,
             note="over all draws, before projecting",
         ),
-        Readout(
+        ScalarResult(
             "error", "this draw's ‖F − K̃‖₂", float(np.linalg.norm(estimate - truth)), Role.EXACT
         ),
-        Readout(
+        ScalarResult(
             "projected_error",
             "of its projection",
             float(np.linalg.norm(projected - truth)),
@@ -165,10 +165,10 @@ OF_ONE_DRAW = frozenset({"error", "projected_error", "projected_emd", "quantile"
 """Keys of the readouts that describe the draw shown only."""
 
 
-def projected_distance(inputs: Inputs, histograms: tuple[FloatArray, FloatArray]) -> Readout:
+def projected_distance(inputs: Inputs, histograms: tuple[FloatArray, FloatArray]) -> ScalarResult:
     """Return d_EM between the projected estimate of this draw and the true histogram."""
     away = float(inputs.context.run_in_worker(distance_of_shares, inputs.metric, *histograms))
-    return Readout("projected_emd", "this draw's d_EM of the projection", away, Role.EXACT)
+    return ScalarResult("projected_emd", "this draw's d_EM of the projection", away, Role.EXACT)
 
 
 def distance_of_shares(metric: MetricSpace, p: FloatArray, q: FloatArray) -> float:
@@ -186,7 +186,7 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     if why:
         return undefined_result("after", "answers", points, why)
     items = inputs.mechanism_items()
-    readouts: tuple[Readout, ...]
+    readouts: tuple[ScalarResult, ...]
     notes: tuple[str, ...] = ()
     rng = np.random.default_rng((abs(inputs.request.seed), 31))
     if isinstance(metric, Square):
@@ -194,7 +194,7 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         before = np.concatenate(items)
         after = um.priv_emd_item_wise(before, um.PlanarLaplace(metric, level, clip=True), rng)
         before, after = before / metric.side, after / metric.side
-        readouts = (Readout("alpha0", "α₀ of an item", level, Role.LOWER, "1/diameter"),)
+        readouts = (ScalarResult("alpha0", "α₀ of an item", level, Role.LOWER, "1/diameter"),)
         notes = (guarantee.PLANAR,)
     elif locations is not None:
         table = _table(inputs)
@@ -277,27 +277,29 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     ]
     off = released - truth
     readouts = [
-        Readout(
+        ScalarResult(
             "lip",
             "Lipschitz constant, ℓ1",
             float(query.lip),
             Role.UPPER,
             note="of the rounded values",
         ),
-        Readout("scale", "scale of the noise", float(scale), Role.EXACT),
-        Readout(
+        ScalarResult("scale", "scale of the noise", float(scale), Role.EXACT),
+        ScalarResult(
             "rmse", "root mean square noise of one number", math.sqrt(square / averaged), Role.EXACT
         ),
-        Readout("error", "this draw's ‖q − q̃‖₁", float(np.abs(off).sum()), Role.EXACT),
+        ScalarResult("error", "this draw's ‖q − q̃‖₁", float(np.abs(off).sum()), Role.EXACT),
     ]
     if averaged == 1:
-        readouts.append(Readout("mean_error", "mean noise of one number", absolute, Role.EXACT))
+        readouts.append(
+            ScalarResult("mean_error", "mean noise of one number", absolute, Role.EXACT)
+        )
         if inputs.equal and scale:
             from scipy.special import gammainc
 
             quantile = float(gammainc(len(truth), np.abs(off).sum() / float(scale)))
             readouts.append(
-                Readout(
+                ScalarResult(
                     "quantile",
                     "share of releases with a smaller error",
                     quantile,
@@ -387,7 +389,7 @@ def allowed_alpha0(inputs: Inputs, target: PrivacyTarget, n: int) -> float:
     """Return the largest α₀ proved to meet a target with n users in one shuffle."""
     near = inputs.space.min_distance
     key = (target.alpha, target.delta, target.m, n, near)
-    allowed: float = inputs.context.memo(
+    allowed: float = inputs.context.cached(
         ("users-data", "alpha0", key), lambda: float(um.best_alpha0(*key))
     )
     return min(allowed, MAX_ALPHA0)
@@ -396,7 +398,7 @@ def allowed_alpha0(inputs: Inputs, target: PrivacyTarget, n: int) -> float:
 def _table(inputs: Inputs) -> IntegerTable:
     alpha0 = _alpha0(inputs)
     space = tuple((k, v) for k, v in inputs.request.values if k.startswith("space"))
-    table: IntegerTable = inputs.context.memo(
+    table: IntegerTable = inputs.context.cached(
         ("users-data", "table", alpha0, space),
         lambda: um.integer_table(alpha0, inputs.distances),
     )
@@ -412,11 +414,11 @@ def _answers(inputs: Inputs, table: IntegerTable, items: tuple[Items, ...]) -> I
     return np.concatenate([um.shuffled(own, bits) for own in np.split(answers, ends)])
 
 
-def _levels(inputs: Inputs, table: IntegerTable) -> tuple[Readout, ...]:
+def _levels(inputs: Inputs, table: IntegerTable) -> tuple[ScalarResult, ...]:
     law, d = table.law(), inputs.distances
     moved = float((law * d).sum(axis=1).mean()) * inputs.space.diameter
     return (
-        Readout(
+        ScalarResult(
             "alpha0",
             "α₀ of an item",
             table.level,
@@ -424,7 +426,7 @@ def _levels(inputs: Inputs, table: IntegerTable) -> tuple[Readout, ...]:
             "1/diameter",
             note=guarantee.alpha0_note(_alpha0(inputs)),
         ),
-        Readout(
+        ScalarResult(
             "moved",
             "mean distance of an answer from its item",
             moved,
@@ -436,13 +438,15 @@ def _levels(inputs: Inputs, table: IntegerTable) -> tuple[Readout, ...]:
 
 
 def _finish(
-    inputs: Inputs, series: list[Series], readouts: list[Readout], item_level: float
+    inputs: Inputs, series: list[Series], readouts: list[ScalarResult], item_level: float
 ) -> QuantityResult:
     target = inputs.target()
-    more = [Readout("alpha", "α of the mechanism", target.alpha, None, "1/diameter")]
+    more = [ScalarResult("alpha", "α of the mechanism", target.alpha, None, "1/diameter")]
     if target.r is not None:
         more.append(
-            Readout("delta_total", "δ of the whole", target.total_delta(item_level > 0), Role.UPPER)
+            ScalarResult(
+                "delta_total", "δ of the whole", target.total_delta(item_level > 0), Role.UPPER
+            )
         )
     notes = [guarantee.SIMULATED] if inputs.local else []
     notes += [guarantee.SEEDED] + ([] if inputs.equal else [guarantee.WEIGHTS])

@@ -9,7 +9,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.spaces import MetricSpace
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Condition, Mark, Readout, Series, Table
+from explorer.studies.base.study import Condition, Mark, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.algorithms import QuantityResult, undefined_result
@@ -125,7 +125,7 @@ def _compare(inputs: Inputs) -> Comparison | str:
         or key
         in ("users", "second", "against", "split", "decimal", "left", "bottom", "clamp", "sizes")
     )
-    comparison: Comparison = context.memo(
+    comparison: Comparison = context.cached(
         ("users-data", "compared", space, request.seed), lambda: context.run_in_worker(*task)
     )
     return comparison
@@ -202,7 +202,7 @@ def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), guarantee.CHANCE))
     which = _which(inputs, both)
     levels = tuple(
-        Readout(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
+        ScalarResult(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
         for key, label, epsilon, _, _ in curves
     )
     return QuantityResult(
@@ -224,23 +224,25 @@ def _which(inputs: Inputs, both: Comparison) -> str:
     return f"two data sets of {both.names[0]}" if inputs.real else "two data sets of a user"
 
 
-def _readouts(inputs: Inputs, both: Comparison) -> tuple[Readout, ...]:
+def _readouts(inputs: Inputs, both: Comparison) -> tuple[ScalarResult, ...]:
     unit, length = inputs.space.unit, inputs.space.diameter
     moved = int((both.moved > 0).sum())
     readouts = [
-        Readout(
+        ScalarResult(
             "farthest",
             "d_EM of the user who moved farthest",
             float(both.moved[0]),
             Role.EXACT,
         ),
-        Readout("farthest_unit", "as a length", float(both.moved[0]) * length, Role.EXACT, unit),
+        ScalarResult(
+            "farthest_unit", "as a length", float(both.moved[0]) * length, Role.EXACT, unit
+        ),
     ]
     if both.pools is not None:
-        readouts.append(Readout("pools", "d_EM of all items together", both.pools, Role.EXACT))
+        readouts.append(ScalarResult("pools", "d_EM of all items together", both.pools, Role.EXACT))
     elif both.equal:
         readouts.append(
-            Readout(
+            ScalarResult(
                 "pools",
                 "d_EM of all items together",
                 float(both.moved.mean()),
@@ -248,7 +250,7 @@ def _readouts(inputs: Inputs, both: Comparison) -> tuple[Readout, ...]:
                 note="the users' mean: too many items to match all of them",
             )
         )
-    return (*readouts, Readout("users_moved", "users whose data moved", float(moved)))
+    return (*readouts, ScalarResult("users_moved", "users whose data moved", float(moved)))
 
 
 def _notes(inputs: Inputs, both: Comparison) -> tuple[str, ...]:

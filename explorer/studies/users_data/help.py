@@ -1,9 +1,16 @@
 """Help page and presets of the study of users' data."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.help_page import (
+    Formula,
+    Judge,
+    Numbers,
+    Page,
+    Preset,
+    Status,
+    with_verdicts,
+)
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.inputs import DRAWN, ITEM_WISE, LOCAL, POSITION
 
@@ -180,4 +187,4 @@ JUDGES: dict[str, Judge] = {
     "who-moved": _assigned,
     "told-apart": _told,
 }
-PRESETS = judged("users-data", _PRESETS, JUDGES)
+PRESETS = with_verdicts("users-data", _PRESETS, JUDGES)

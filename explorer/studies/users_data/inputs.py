@@ -10,8 +10,8 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.studies.base.study import Context, Request
-from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.metric_space.parameters import GRID, SQUARE_L1, SQUARE_L2
+from explorer.studies.metric_space.space import RequestSpace, space_of
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.reading import (
     Box,
@@ -80,7 +80,7 @@ class Inputs:
 
     Attributes
     ----------
-    space : ChosenSpace
+    space : RequestSpace
     missing : str
         Why there are no users; empty if there are.
     users : Users
@@ -89,7 +89,7 @@ class Inputs:
 
     def __init__(self, request: Request, context: Context, source: BitSource | None = None) -> None:
         self.request, self.context, self._source = request, context, source
-        self.space: ChosenSpace = chosen_space(request, context)
+        self.space: RequestSpace = space_of(request, context)
         self.local = request["model"] == LOCAL
         self.equal = request["sizes"] == EQUAL
         self.missing = self.space.missing
@@ -151,7 +151,7 @@ class Inputs:
         if not value:
             generate: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
             first = metric.side if isinstance(metric, Square) else self.distances
-            synthetic: Users = self.context.memo(
+            synthetic: Users = self.context.cached(
                 ("users-data", "made", self.equal, request.seed, self._space),
                 lambda: generate(first, self.equal, request.seed),
             )
@@ -171,7 +171,7 @@ class Inputs:
                 return users
             return read_users(*arguments)
 
-        users: Users = self.context.memo(
+        users: Users = self.context.cached(
             ("users-data", value, arguments[2], arguments[4], self._space), read
         )
         return users

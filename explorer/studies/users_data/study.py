@@ -15,16 +15,16 @@ from explorer.studies.base.builders import (
     real,
     share,
 )
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.study import (
-    Answer,
     Condition,
     Context,
     Face,
     Fidelity,
+    Headline,
     Kind,
     Parameter,
     Quantity,
@@ -340,7 +340,7 @@ _MAX_DISTANCE = math.sqrt(2)
 """Largest ℓ2 distance of two histograms: all mass on one item, or all on another."""
 
 
-def _shares_headline(result: Result, _found: Claimed | None) -> Answer | None:
+def _shares_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
     rmse, moved = (number_of(result, key) for key in ("rmse", "moved"))
     if rmse is None:
         return None
@@ -350,7 +350,7 @@ def _shares_headline(result: Result, _found: Claimed | None) -> Answer | None:
     if moved is not None:
         text += f"; an answer lies {nearest(moved)} from its item on average"
     shown = None if rmse > _MAX_DISTANCE else Statistic.RMS
-    return Answer(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
+    return Headline(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
 
 
 FACES = {

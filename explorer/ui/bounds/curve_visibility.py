@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from explorer.engine.session.comparison import added_words, entries_of, with_entries
 from explorer.engine.session.plot_view import PlotView, Subject, first_keys, hidden_keys
 from explorer.engine.session.session import Session
-from explorer.studies.base.claims import Claimed, claimed
+from explorer.studies.base.claims import ClaimedBound, evaluate_claim
 from explorer.studies.base.face import short_name
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
@@ -30,7 +30,7 @@ class CurveVisibility(QObject):
         legend.toggled.connect(self._toggle)
         legend.solo_requested.connect(self.solo)
 
-    def at(self, result: Result, claim: Claimed | None) -> PlotView:
+    def at(self, result: Result, claim: ClaimedBound | None) -> PlotView:
         """Set the current result and its claim; return the view of its plot."""
         self.claimed = claim.series.key if claim is not None else ""
         self.keys = [s.key for s in result.series]
@@ -113,12 +113,12 @@ class ClaimSelector(QObject):
         legend.claim_requested.connect(self._claim)
         answer.claim_requested.connect(self._claim)
 
-    def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
+    def of(self, result: Result) -> tuple[ClaimedBound | None, tuple[str, ...]]:
         """Return the claim of a result, and the keys of the claimable curves."""
         study, shown = self._subject = (result.request.study, result.request.quantity)
         self.key = self._session.state.claim_of(study, shown)
         claim = get_study(study).claims.get(shown)
-        return (None, ()) if claim is None else (claimed(result, self.key), claim.among)
+        return (None, ()) if claim is None else (evaluate_claim(result, self.key), claim.among)
 
     def _claim(self, key: str) -> None:
         look = self._session.state.look_of(*self._subject)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QMenu, QSizePolicy, QWid
 from explorer.figures.geometry import FUNCTIONS
 from explorer.figures.style import SeriesStyle
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import Claimed, Unclaimed
+from explorer.studies.base.claims import ClaimedBound, UnclaimedReason
 from explorer.studies.base.numbers import NEARLY, format_number
 from explorer.studies.base.study import Series
 from explorer.ui.base.styled import styled_label, tool_button
@@ -261,11 +261,11 @@ class Legend(QWidget):
         values: dict[str, float | None],
         here: str,
         between: Collection[str] = (),
-        claim: tuple[Claimed | None, Collection[str]] = (None, ()),
+        claim: tuple[ClaimedBound | None, Collection[str]] = (None, ()),
         names: Mapping[str, str] | None = None,
         first: Collection[str] | None = None,
         settled: bool = True,
-        reasons: Mapping[str, Unclaimed] | None = None,
+        reasons: Mapping[str, UnclaimedReason] | None = None,
     ) -> None:
         """Show curves with their values and the position of these (``at T = 1000``).
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.studies.base.numbers import format_interval, format_number
-from explorer.studies.base.study import Readout
+from explorer.studies.base.study import ScalarResult
 from explorer.ui.base.styled import styled_label
 from explorer.ui.bounds.legend import Legend
 from explorer.ui.bounds.reference_curves import PinList
@@ -16,7 +16,7 @@ _WIDGETSIZE_MAX = 16_777_215
 """Qt's constant for an unlimited size."""
 
 
-def readout_text(item: Readout) -> str:
+def readout_text(item: ScalarResult) -> str:
     """Return the number or interval of a scalar result with unit and role symbol."""
     glyph = f"{item.role.glyph} " if item.role is not None else ""
     if item.value is not None:
@@ -28,7 +28,7 @@ def readout_text(item: Readout) -> str:
     return f"{text} {item.unit}".rstrip()
 
 
-def readout_tip(item: Readout) -> str:
+def readout_tip(item: ScalarResult) -> str:
     """Return the explanation of a scalar result as rich text; empty for none."""
     lines = []
     if item.role is not None:
@@ -81,7 +81,7 @@ class ReadoutsTable(QWidget):
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, _Number]] = []
         self._built: list[tuple[QLabel, _Number]] = []
-        self._shown: list[Readout | None] = []
+        self._shown: list[ScalarResult | None] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
@@ -89,7 +89,7 @@ class ReadoutsTable(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._grid.addWidget(styled_label("heading", title), 0, 0, 1, 2)
 
-    def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
+    def show_readouts(self, readouts: tuple[ScalarResult, ...]) -> None:
         """Show scalar results."""
         if self.isHidden() == bool(readouts):
             self.setVisible(bool(readouts))
@@ -123,7 +123,7 @@ class ReadoutsTable(QWidget):
         """Return the text beside the label of a scalar result."""
         return self._cells[self._keys.index(key)][1].text()
 
-    def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
+    def _rebuild(self, readouts: tuple[ScalarResult, ...]) -> None:
         while len(self._built) < len(readouts):
             label, number = styled_label("muted"), _Number()
             self._built.append((label, number))

@@ -20,7 +20,7 @@ from explorer.engine.solving import (
     solve,
 )
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import Request, Result, Series, Study, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
@@ -272,7 +272,7 @@ class Solving(QObject):
         """Return the curve to solve: the selected, else the claimed, else the first."""
         curves = self._curves(result)
         asked = result.request
-        found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
+        found = evaluate_claim(result, self._session.state.claim_of(asked.study, asked.quantity))
         text = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
         wanted = (choice.curve, found.series.key if found is not None else "", *text)
         return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)

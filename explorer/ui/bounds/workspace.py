@@ -13,7 +13,7 @@ from explorer.engine.session.imported_curves import imported_from_list, imported
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.claims import Claimed, Unclaimed, unclaimed
+from explorer.studies.base.claims import ClaimedBound, UnclaimedReason, unclaimed_reasons
 from explorer.studies.base.study import (
     Request,
     Result,
@@ -87,7 +87,7 @@ class BoundsWorkspace(Workspace):
         self.claiming = ClaimSelector(session, self.legend, self.answer)
         self.looking = CurveVisibility(session, self.legend)
         self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
-        self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
+        self._found: tuple[ClaimedBound | None, tuple[str, ...]] = (None, ())
         self._marked: tuple[object, frozenset[str]] = (None, frozenset())
         """Request and curves for which the legend last explained why they are not claimed."""
         self.plot.handles.set_session(session)
@@ -405,13 +405,13 @@ class BoundsWorkspace(Workspace):
         )
         self.guide.show_result(result)
 
-    def _better(self, result: Result) -> dict[str, Unclaimed]:
+    def _better(self, result: Result) -> dict[str, UnclaimedReason]:
         """Return why better values than the claimed one are not claimed.
 
         While the claim may still change there is no mark, to avoid flicker.
         """
         found, about = self._found[0], _subject(result.request)
-        reasons = unclaimed(result, found)
+        reasons = unclaimed_reasons(result, found)
         if result.complete or (found is not None and not found.unsettled):
             self._marked = (about, frozenset(reasons))
             return reasons

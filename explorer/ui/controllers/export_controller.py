@@ -20,7 +20,7 @@ from explorer.figures.export import ExportJob, rendered
 from explorer.figures.formats import ExportFormat, by_suffix
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
-from explorer.studies.base.claims import claimed
+from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import Request, Result
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob, Task
@@ -188,7 +188,7 @@ def window_view(state: SessionState, result: Result, theme: str) -> ViewState:
     request = result.request
     look = state.look_of(request.study, request.quantity)
     claim = state.claim_of(request.study, request.quantity)
-    claim_result = claimed(result, claim)
+    claim_result = evaluate_claim(result, claim)
     keys = [series.key for series in result.series]
     hidden = hidden_keys(
         look, request, keys, claim_result.series.key if claim_result is not None else ""

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from explorer.geography.region import Region
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import at_most, format_interval, format_number
-from explorer.studies.base.study import Fidelity, Readout, Result
+from explorer.studies.base.study import Fidelity, Result, ScalarResult
 from explorer.studies.heatmap.contributions import BIAS as WEIGHTS_BIAS
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
@@ -80,7 +80,7 @@ def _far(region: Region | None) -> Metric:
     return Metric(FAR_CELL, f"EMD, {region.unit}", what)
 
 
-def format_readout(item: Readout) -> str:
+def format_readout(item: ScalarResult) -> str:
     """Format a number or its interval; empty if unknown."""
     if item.value is not None:
         return format_number(item.value, item.role)
@@ -118,7 +118,7 @@ class MetricCell(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._describe("not computed yet")
 
-    def show_readout(self, item: Readout) -> None:
+    def show_readout(self, item: ScalarResult) -> None:
         """Show the value of the current result, or grey the former one."""
         text = format_readout(item)
         if not text and not item.note:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.geography.region import Region
 from explorer.studies.base.distances import FAR, in_unit
-from explorer.studies.base.study import Readout, Surface
+from explorer.studies.base.study import ScalarResult, Surface
 from explorer.studies.heatmap.panes import (
     CENTRES,
     CHOICES,
@@ -217,7 +217,7 @@ class Slot:
         self.stamp.setText(text)
         self.stamp.setToolTip(plain_tip(text))
 
-    def show_readouts(self, known: Mapping[str, Readout], region: Region | None) -> None:
+    def show_readouts(self, known: Mapping[str, ScalarResult], region: Region | None) -> None:
         """Show the error of this draw below it; if not known yet the former stays, greyed."""
         if self.key == CENTRES:
             notes = [known[key].note for key in OF_CENTRES if key in known]

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import SO_FAR, Claimed, claimed, stated
+from explorer.studies.base.claims import SO_FAR, ClaimedBound, evaluate_claim, with_claim
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import in_signs, unbroken
 from explorer.studies.base.phrases import (
@@ -305,7 +305,7 @@ class GuaranteePanel(QScrollArea):
     def _catch_up(self) -> None:
         """Show the guarantee of the newest result."""
         if self.result is not None and self.behind:
-            before, self._written = self._written, stated(self.result, self._claim)
+            before, self._written = self._written, with_claim(self.result, self._claim)
             self.behind = False
             self._write(self._written)
             self.written.emit()
@@ -324,7 +324,7 @@ class GuaranteePanel(QScrollArea):
             why = _NOTHING[:-1] + ": see the conditions." if failing else _NOTHING
             self._show_nothing(why, why)
             return
-        found = None if self.result is None else claimed(self.result, self._claim)
+        found = None if self.result is None else evaluate_claim(self.result, self._claim)
         self._write_odds(promise, found is not None and found.unsettled)
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
@@ -368,7 +368,7 @@ class GuaranteePanel(QScrollArea):
         self.headline.setText(observer if useful else verdict)
         self.headline.setToolTip(promise.sentence)
 
-    def _name(self, result: Result, claim: Claimed | None) -> str:
+    def _name(self, result: Result, claim: ClaimedBound | None) -> str:
         """Return the claimed bound and the reason for it."""
         study = study_of(result)
         if claim is None or study is None:

@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.claims import Claimed, value_here
-from explorer.studies.base.face import Answer, answer_of, short_name
+from explorer.studies.base.claims import ClaimedBound, value_here
+from explorer.studies.base.face import Headline, headline_of, short_name
 from explorer.studies.base.numbers import format_number, in_signs
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
@@ -45,7 +45,7 @@ class HeadlineStrip(QFrame):
         self.claim.setMenu(self._menu)
         self.beside = FixedSizeText("faint")
         self._result: Result | None = None
-        self._found: Claimed | None = None
+        self._found: ClaimedBound | None = None
         self._widest = 0
         self._away = False
         first = QHBoxLayout()
@@ -68,7 +68,7 @@ class HeadlineStrip(QFrame):
     def show_computing(self) -> None:
         """Show that the result is being computed."""
         self._result = self._found = None
-        self._write(Answer("", COMPUTING), "")
+        self._write(Headline("", COMPUTING), "")
 
     def show_none(self) -> None:
         """Hide."""
@@ -76,16 +76,16 @@ class HeadlineStrip(QFrame):
         self._away = True
         self.hide()
 
-    def show_result(self, result: Result, claim: Claimed | None) -> None:
+    def show_result(self, result: Result, claim: ClaimedBound | None) -> None:
         """Show the headline of a result and its claim."""
-        answer = answer_of(get_study(result.request.study), result, claim)
+        answer = headline_of(get_study(result.request.study), result, claim)
         self._result, self._found = result, claim
         if answer is None and result.complete:
             self.show_none()
         else:
-            self._write(answer or Answer("", COMPUTING), _beside(result, claim))
+            self._write(answer or Headline("", COMPUTING), _beside(result, claim))
 
-    def show_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: Headline) -> None:
         """Show a result without claim."""
         self._result = self._found = None
         if answer.number != self.number.text():
@@ -106,7 +106,7 @@ class HeadlineStrip(QFrame):
         text = (self.number.text(), self.text.text().removesuffix("."), by, who)
         return ". ".join(filter(None, text))
 
-    def _write(self, answer: Answer, beside: str) -> None:
+    def _write(self, answer: Headline, beside: str) -> None:
         before = self.words()
         if answer.number != self.number.text():
             self.number.setText(in_signs(answer.number))
@@ -162,13 +162,13 @@ class HeadlineStrip(QFrame):
             action.triggered.connect(lambda _=False, key=key: self.claim_requested.emit(key))
 
 
-def _name(result: Result | None, claim: Claimed) -> str:
+def _name(result: Result | None, claim: ClaimedBound) -> str:
     if result is None:
         return claim.series.label
     return short_name(get_study(result.request.study), claim.series.key, claim.series.label)
 
 
-def _beside(result: Result, claim: Claimed | None) -> str:
+def _beside(result: Result, claim: ClaimedBound | None) -> str:
     """Return the name of the bound and its δ, and why the user's claim is not used."""
     study, values = get_study(result.request.study), dict(result.request.values)
     text = []

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from explorer.engine.session.session import Session
-from explorer.studies.base.grid_answer import SIMULATION, simulated
+from explorer.studies.base.grid import SIMULATION, simulated
 from explorer.studies.base.study import Request, Result, Value
 from explorer.ui.base.playback import InputWatcher, RunButton
 from explorer.ui.widgets.parameter_rows import NumberRow

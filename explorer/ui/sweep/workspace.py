@@ -35,8 +35,7 @@ from explorer.figures.grid_panels import (
 )
 from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.grid import Grid, axes_of, requests_of
-from explorer.studies.base.grid_answer import Cell, GridAnswer
+from explorer.studies.base.grid import Cell, Grid, GridAnswer, axes_of, requests_of
 from explorer.studies.base.study import Request, Scale, Study, parameter, quantity, with_unit
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain

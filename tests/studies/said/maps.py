@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.verdicts import kept_numbers
+from explorer.studies.base.help_page import preset_numbers
 from explorer.studies.heatmap.trends import FILLED, trends
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
@@ -122,7 +122,7 @@ SAID = {
     ),
     ("heatmap", "figure-1"): lambda a: (
         "1",
-        *map(Said, kept_numbers("heatmap", "figure-1").values()),
+        *map(Said, preset_numbers("heatmap", "figure-1").values()),
     ),
     ("heatmap", "figure-10"): lambda a: _trends("figure-10"),
     ("heatmap", "figure-11"): lambda a: _trends("figure-11"),
@@ -177,7 +177,7 @@ SAID = {
 
 def _trends(figure: str) -> tuple[str | Said, ...]:
     """Return the means of the kept experiment; 95 % stands beside measures that do not move."""
-    found = kept_numbers("heatmap", figure)
+    found = preset_numbers("heatmap", figure)
     out: list[str | Said] = [figure.removeprefix("figure-"), "4", "15", "30", "75"]
     for mechanism in ("pyramid", "laplace"):
         for measure, moves in trends(figure, mechanism).items():

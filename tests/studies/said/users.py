@@ -6,7 +6,7 @@ import math
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.verdicts import kept_numbers
+from explorer.studies.base.help_page import preset_numbers
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -35,7 +35,7 @@ def group_growth(eps: float, hops: int) -> Said:
 
 SAID = {
     ("users-data", "local"): lambda a: tuple(
-        Said(kept_numbers("users-data", "local")[name]) for name in ("rmse", "central")
+        Said(preset_numbers("users-data", "local")[name]) for name in ("rmse", "central")
     ),
     ("choose-alpha", "earth"): lambda a: (
         a("alpha"),

@@ -171,7 +171,7 @@ def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -
 
     @cache
     def sums() -> tuple[FloatArray, FloatArray]:
-        truth = context.memo(
+        truth = context.cached(
             ("block sums", counts.level, sigma),
             lambda: blurred.block_sums(counts.blocks().normalised(), BLOCKS),
         )
@@ -223,7 +223,7 @@ class TrialContext:
         """Return None: this is a worker process already."""
         return None
 
-    def memo(self, key: object, make: Callable[[], Any]) -> Any:
+    def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return a value known or computed earlier under this key, or make and keep it."""
         if key in self._known:
             return self._known[key]

@@ -15,9 +15,9 @@ from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
-    Readout,
     Request,
     Result,
+    ScalarResult,
     Scale,
     Series,
     Sweep,
@@ -330,10 +330,10 @@ def which_result(
     on_epsilon = axis.key == "epsilon"
     readouts = []
     if on_epsilon:
-        readouts.append(Readout(TARGET, "what one can live with", target, unit=measure.unit))
+        readouts.append(ScalarResult(TARGET, "what one can live with", target, unit=measure.unit))
     if grey.size and np.isfinite(grey).all() and np.ptp(grey) == 0:
         errs = "an evenly grey map " + ("errs" if measure.low_is_good else "has")
-        readouts.append(Readout(GREY, errs, float(grey[0]), Role.EXACT, measure.unit))
+        readouts.append(ScalarResult(GREY, errs, float(grey[0]), Role.EXACT, measure.unit))
     tables = [draws_table(curves, axis, measure)]
     if on_epsilon:
         tables.insert(0, _needed(curves, measure, target))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from explorer.engine.error_curves import ErrorCurves as Curves, Question
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import Answer
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, STAGES
@@ -27,7 +27,7 @@ def in_front(
     target: float,
     certified: Found | None,
     request: Request,
-) -> Answer:
+) -> Headline:
     """Return the headline of a mechanism: certified if available, else estimated or proved.
 
     `request` is the map's current request, `shown` that of the curves.
@@ -46,7 +46,7 @@ def in_front(
     else:
         head, text = "", words.over(AXES[shown.axis], measure, now)
     rests_on = words.judged_on(shown.origin, users, mechanism, request["w"])
-    return Answer(head, text, rests_on, curator_only=not shown.proved, more=sure)
+    return Headline(head, text, rests_on, curator_only=not shown.proved, more=sure)
 
 
 def usable(

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.studies.base.claims import Claimed
-from explorer.studies.base.face import answer_of
-from explorer.studies.base.phrases import Answer
+from explorer.studies.base.claims import ClaimedBound
+from explorer.studies.base.face import headline_of
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import Banner
@@ -113,7 +113,7 @@ class UtilityToggle(QObject):
         self.export_requested.connect(window.export_requested)
 
     @property
-    def headline(self) -> Answer | None:
+    def headline(self) -> Headline | None:
         """Result for the current request; None if not computed."""
         view = self.view
         return view.headline if view is not None and view.has_headline else None
@@ -223,7 +223,7 @@ class MapHeadline(HeadlineStrip):
         if self._which.headline is None:
             self.show_none()
 
-    def show_result(self, result: Result, found: Claimed | None = None) -> None:
+    def show_result(self, result: Result, found: ClaimedBound | None = None) -> None:
         """Show a result's headline, unless utility curves have one."""
         self._drawn = result
         self._say()
@@ -231,7 +231,7 @@ class MapHeadline(HeadlineStrip):
     def _say(self) -> None:
         text, drawn = self._which.headline, self._drawn
         if text is None and drawn is not None:
-            answer = answer_of(get_study(drawn.request.study), drawn, None)
+            answer = headline_of(get_study(drawn.request.study), drawn, None)
             if answer is None and (self._of_which or self.isHidden()):
                 self.show_computing()
             self.set_trailing(answer is None)

@@ -21,7 +21,7 @@ from explorer.engine.session.utility_settings import UtilitySettings, utility_to
 from explorer.figures import style
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.phrases import Answer as InFront
+from explorer.studies.base.phrases import Headline as InFront
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import utility_report as words
