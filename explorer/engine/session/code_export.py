@@ -125,7 +125,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
         "from contextlib import closing\nfrom dataclasses import replace\n"
         + ("from pathlib import Path\n" if files else "")
         + "\nfrom explorer.engine.runtime import StudyRuntime, final_result\n"
-        "from explorer.studies.base.claims import claimed\n"
+        "from explorer.studies.base.claims import evaluate_claim\n"
         "from explorer.studies.base.study import Scale, Sweep, default_request\n"
         "from explorer.studies.registry import get_study\n\n"
         'if __name__ == "__main__":  # processes that compute import this file\n'
@@ -138,7 +138,8 @@ def bounds_script(result: Result, claim: str = "") -> str:
         "    for series in answer.series:\n"
         "        for x, y in zip(series.x.tolist(), series.y.tolist()):\n"
         "            print(series.key, x, y)\n"
-        f"    print(said.line if (said := claimed(answer, {claim!r})) else 'Nothing is claimed.')\n"
+        f"    claim = evaluate_claim(answer, {claim!r})\n"
+        "    print(claim.line if claim else 'Nothing is claimed.')\n"
     )
 
 
