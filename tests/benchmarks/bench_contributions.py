@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from explorer.privacy.heatmaps import aggregate, contribution_sizes
-from explorer.privacy.heatmaps.contributions import WEIGHTS, Contribution
+from explorer.privacy.heatmaps.counts import WEIGHTS, Contribution
 from tests.benchmarks.table import Row, sized
 
 ROWS, USERS, LEVEL, RUNS = sized((6_400_000, 107_000, 8, 5), (20_000, 500, 6, 1))

@@ -25,7 +25,7 @@ from explorer.checkins.database import written_file
 from explorer.checkins.region_query import query_region
 from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS
+from explorer.privacy.heatmaps.counts import BY_CHECKINS
 from explorer.studies.heatmap.run import count_shards
 from tests.studies.context import Context
 

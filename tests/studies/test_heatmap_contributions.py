@@ -9,7 +9,7 @@ import pytest
 
 from explorer.figures.view_state import ViewState
 from explorer.privacy.heatmaps import aggregate
-from explorer.privacy.heatmaps.contributions import Contribution
+from explorer.privacy.heatmaps.counts import Contribution
 from explorer.privacy.heatmaps.evaluation import exact_distance
 from explorer.studies.base.study import (
     Fidelity,

@@ -1,49 +1,59 @@
 from explorer.privacy.core.composition import (
     sampling_guarantee as sampling_guarantee,
 )
-from explorer.privacy.heatmaps.adaptive_exact import (
-    ExactAdaptiveTree as ExactAdaptiveTree,
-    adaptive_tree_exact as adaptive_tree_exact,
-    fresh_noise as fresh_noise,
-    transcript_loss as transcript_loss,
-)
 from explorer.privacy.heatmaps.adaptive_quadtree import (
     AdaptiveDemonstrationNoise as AdaptiveDemonstrationNoise,
     AdaptiveFit as AdaptiveFit,
     AdaptiveTree as AdaptiveTree,
+    ExactAdaptiveTree as ExactAdaptiveTree,
     adaptive_tree as adaptive_tree,
+    adaptive_tree_exact as adaptive_tree_exact,
     fit_adaptive as fit_adaptive,
     flatness_statistic as flatness_statistic,
+    fresh_noise as fresh_noise,
     smooth_stopped_cells as smooth_stopped_cells,
-)
-from explorer.privacy.heatmaps.adaptive_schedule import (
-    Budgets as Budgets,
-    ExactBudgets as ExactBudgets,
-    adaptive_budgets as adaptive_budgets,
-    adaptive_budgets_exact as adaptive_budgets_exact,
-    check_threshold as check_threshold,
-    measured_levels as measured_levels,
+    transcript_loss as transcript_loss,
 )
 from explorer.privacy.heatmaps.baselines import (
+    DenseCounts as DenseCounts,
     cells_kept as cells_kept,
+    dense_map as dense_map,
+    dense_measurement_level as dense_measurement_level,
     discrete_grid as discrete_grid,
+    emd_norm as emd_norm,
     gaussian_epsilon_of_replacement as gaussian_epsilon_of_replacement,
     gaussian_grid as gaussian_grid,
     laplace_grid as laplace_grid,
+    measure_dense as measure_dense,
+    nearest_map as nearest_map,
+    nearest_nonnegative as nearest_nonnegative,
     top_grid as top_grid,
     unit_noise_grid as unit_noise_grid,
 )
 from explorer.privacy.heatmaps.budget_schedule import (
+    Budgets as Budgets,
+    ExactBudgets as ExactBudgets,
     Schedule as Schedule,
     Variant as Variant,
+    adaptive_budgets as adaptive_budgets,
+    adaptive_budgets_exact as adaptive_budgets_exact,
+    check_threshold as check_threshold,
     depth_cap as depth_cap,
+    measured_levels as measured_levels,
     schedule as schedule,
     start_level as start_level,
 )
 from explorer.privacy.heatmaps.clustering import (
     Clustering as Clustering,
+    cluster as cluster,
+    clustering_bound as clustering_bound,
+    coreset_error as coreset_error,
+    coreset_order as coreset_order,
+    data_cost as data_cost,
     k_median as k_median,
     k_median_cost as k_median_cost,
+    median_level as median_level,
+    private_coreset as private_coreset,
 )
 from explorer.privacy.heatmaps.counts import (
     CellCounts as CellCounts,
@@ -52,15 +62,6 @@ from explorer.privacy.heatmaps.counts import (
     from_grid as from_grid,
     one_cell_each as one_cell_each,
 )
-from explorer.privacy.heatmaps.dense import (
-    DenseCounts as DenseCounts,
-    dense_map as dense_map,
-    dense_measurement_level as dense_measurement_level,
-    emd_norm as emd_norm,
-    measure_dense as measure_dense,
-    nearest_map as nearest_map,
-    nearest_nonnegative as nearest_nonnegative,
-)
 from explorer.privacy.heatmaps.evaluation import (
     LossStatistics as LossStatistics,
     Metrics as Metrics,
@@ -68,12 +69,10 @@ from explorer.privacy.heatmaps.evaluation import (
     QuickBounds as QuickBounds,
     compare as compare,
     loss_statistics as loss_statistics,
+    lower_rank as lower_rank,
     map_quality as map_quality,
     pyramid_norm as pyramid_norm,
     quick_bounds as quick_bounds,
-)
-from explorer.privacy.heatmaps.exact_binomial import (
-    lower_rank as lower_rank,
     too_noisy_threshold as too_noisy_threshold,
     upper_rank as upper_rank,
 )
@@ -105,15 +104,6 @@ from explorer.privacy.heatmaps.measurement import (
     descend as descend,
     largest as largest,
     measure as measure,
-)
-from explorer.privacy.heatmaps.private_clustering import (
-    cluster as cluster,
-    clustering_bound as clustering_bound,
-    coreset_error as coreset_error,
-    coreset_order as coreset_order,
-    data_cost as data_cost,
-    median_level as median_level,
-    private_coreset as private_coreset,
 )
 from explorer.privacy.heatmaps.quadtree import (
     SparseMap as SparseMap,

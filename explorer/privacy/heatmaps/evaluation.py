@@ -5,12 +5,18 @@ All of it is computed from raw data.
 **Earth mover's distances** are intervals that shrink to a number. `quick_intervals` takes a few
 milliseconds and needs no solver. The other two compile on their first call and take their time: run
 them in another process.
+
+**Ranks and thresholds of repeated draws** come from binomial tails in exact rational arithmetic.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -23,6 +29,12 @@ from explorer.privacy.transport import grid
 from explorer.privacy.transport.grid import grid_emd
 
 REGULARISER = 2.0**-52
+EXACT_GAP = 1e-9
+"""Largest certified gap of a distance that is called exact, in half perimeters of the map."""
+MAX_WRONG = 0.25
+"""The sentence speaks of the finest squares of which at most this share of the mass is wrong."""
+BLOCKS = 64
+"""Distances are those of 64 × 64 block sums: exact within milliseconds whatever Δ is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +172,6 @@ def quick_bounds(p: NDArray[Any], q: NDArray[Any]) -> QuickBounds:
     return QuickBounds(along_x, along_y, norm)
 
 
-EXACT_GAP = 1e-9
-"""Largest certified gap of a distance that is called exact, in half perimeters of the map."""
-
-
 @dataclass(frozen=True, slots=True)
 class Interval:
     """Two numbers between which a distance is known to lie.
@@ -224,10 +232,6 @@ def exact_distance(
     rows, columns = p.shape
     found = grid.grid_emd(normalise(p, "p"), normalise(q, "q"), width / columns, height / rows)
     return Interval(found.lower, found.upper, exact=found.gap <= EXACT_GAP * (width + height))
-
-
-MAX_WRONG = 0.25
-"""The sentence speaks of the finest squares of which at most this share of the mass is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,10 +320,6 @@ def block_sums(grid: NDArray[np.float64], blocks: int) -> NDArray[np.float64]:
     return summed
 
 
-BLOCKS = 64
-"""Distances are those of 64 × 64 block sums: exact within milliseconds whatever Δ is."""
-
-
 @dataclass(frozen=True, slots=True)
 class Quality:
     """One map against the truth.
@@ -373,3 +373,102 @@ def map_quality(
     if sides_km is not None:
         kilometres = grid_emd(p, q, *(side / squares for side in sides_km)).value
     return Quality(grid_emd(p, q).value, kilometres, found.similarity, found.pearson, found.kl)
+
+
+@lru_cache(maxsize=64)
+def upper_rank(draws: int, quantile: Fraction, confidence: Fraction) -> int | None:
+    """Return the least k for which the k-th smallest of m draws is above a quantile, surely.
+
+    The least k with P(Bin(m, q) ≤ k − 1) ≥ confidence: the k-th smallest of m independent draws of
+    any law is then at least its q-quantile with that probability. No law is assumed (see David and
+    Nagaraja 2003, *Order statistics*, section 7.1).
+
+    Parameters
+    ----------
+    draws : int
+        m ≥ 1.
+    quantile : Fraction
+        q in (0, 1).
+    confidence : Fraction
+        In (0, 1).
+
+    Returns
+    -------
+    int or None
+        In 1..m; None if there are too few draws.
+    """
+    _check(draws, quantile=quantile, confidence=confidence)
+    for k, below in enumerate(_distribution(draws, quantile), 1):
+        if k <= draws and below >= confidence:
+            return k
+    return None
+
+
+@lru_cache(maxsize=64)
+def lower_rank(draws: int, quantile: Fraction, confidence: Fraction) -> int | None:
+    """Return the largest k for which the k-th smallest of m draws is below a quantile, surely.
+
+    The largest k with P(Bin(m, q) ≤ k − 1) ≤ 1 − confidence: the k-th smallest is then at most the
+    q-quantile with that probability. Parameters are those of `upper_rank`.
+
+    Returns
+    -------
+    int or None
+        In 1..m; None if there are too few draws.
+    """
+    _check(draws, quantile=quantile, confidence=confidence)
+    found = None
+    for k, below in enumerate(_distribution(draws, quantile), 1):
+        if k > draws or below > 1 - confidence:
+            break
+        found = k
+    return found
+
+
+@lru_cache(maxsize=64)
+def too_noisy_threshold(
+    draws: int = 20,
+    tolerated: Fraction = Fraction(1, 10),
+    false_alarm: Fraction = Fraction(1, 400),
+) -> tuple[int, float]:
+    """Return how many of so many draws must fail before a map is called too noisy.
+
+    Of each draw it is asked whether its map is no closer to the truth than a map without data. If
+    that happens with a chance of at most `tolerated`, then K or more failures have a probability of
+    at most `false_alarm`. Curator only: it compares with the truth.
+
+    Parameters
+    ----------
+    draws : int
+        ≥ 1.
+    tolerated, false_alarm : Fraction
+        In (0, 1).
+
+    Returns
+    -------
+    (int, float)
+        The least such K, `draws` + 1 if none is small enough, and the probability of K or more.
+    """
+    _check(draws, tolerated=tolerated, false_alarm=false_alarm)
+    below = Fraction(0)
+    for k, up_to in enumerate(_distribution(draws, tolerated)):
+        if 1 - below <= false_alarm:
+            return k, float(1 - below)
+        below = up_to
+    return draws + 1, 0.0
+
+
+def _check(draws: int, **chances: Fraction) -> None:
+    checks.integers("draws", draws, 1, checks.MAX_COUNT)
+    for name, chance in chances.items():
+        checks.open_unit(name, float(chance))
+
+
+def _distribution(trials: int, chance: Fraction) -> Iterator[Fraction]:
+    """Yield P(Bin(n, p) ≤ k) for k = 0..n."""
+    chance = Fraction(chance)
+    hit, whole = chance.numerator, chance.denominator
+    missed, running = whole - hit, 0
+    for k in range(trials + 1):
+        running += comb(trials, k) * hit**k * missed ** (trials - k)
+        yield Fraction(running, whole**trials)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.heatmaps.budget_schedule import Schedule
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution, contributed
-from explorer.privacy.heatmaps.counts import cells_of
+from explorer.privacy.heatmaps.budget_schedule import EPSILON_UNIT, Schedule
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution, cells_of, contributed
 from explorer.privacy.heatmaps.least_squares_fit import LevelCounts
 from explorer.privacy.heatmaps.measurement import Measurement, descend
 from explorer.privacy.noise.demonstration import IntArray
@@ -24,8 +23,6 @@ from explorer.user_rows import EARTH_STEP, Box
 
 RESOLUTION = 1 << 20
 """B unless chosen otherwise: what every user weighs in all."""
-EPSILON_UNIT = Fraction(1, 1 << 40)
-"""What every level's ε is a multiple of."""
 _LIMIT = 1 << 63
 
 Sampler = Callable[[Fraction, int, Any], NDArray[Any]]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,11 @@ BITS = 40
 LARGEST_WEIGHT = 1 << 22
 """Of check-ins with whole-number weights: 2^40 times it is below 2^63."""
 _MOST = 2.0**50
+_PIECE = 500_000
+"""Rows counted between two checks: some 2 ms."""
+_compiling = threading.Lock()
+_CHUNK = 4096
+"""Users looked at together: their rows stay in the nearer caches."""
 
 
 def lines(offset: NDArray[Any], span: int, side: int) -> IntArray:
@@ -131,10 +137,6 @@ class CountedRows:
         )
 
 
-_PIECE = 500_000
-"""Rows counted between two checks: some 2 ms."""
-
-
 def count_all(
     rows: UserRows,
     where: BoxFilter,
@@ -206,7 +208,6 @@ def _in_numpy(
 
 
 _compiled: Callable[[UserRows, BoxFilter, int, int, int, int], CountedRows] | None = None
-_compiling = threading.Lock()
 
 
 def compile_pass() -> None:
@@ -223,9 +224,9 @@ def compile_pass() -> None:
     with _compiling:
         if _compiled is not None:
             return
-        from explorer.privacy.heatmaps.compiled_pass import walk
+        walk = compiled_walk()
 
-        def compiled(
+        def count(
             rows: UserRows, where: BoxFilter, level: int, most: int, among: int, bits: int
         ) -> CountedRows:
             side, edges = 1 << level, where.edges
@@ -257,8 +258,67 @@ def compile_pass() -> None:
 
         one = np.zeros(1, np.int32)
         rows = UserRows(one, one, one, np.zeros(1, np.int64), np.ones(1, np.int64))
-        compiled(rows, BoxFilter(GridBox(0, 0, 1, 1), 0, 1), 1, 1, 1, 1)
-        _compiled = compiled
+        count(rows, BoxFilter(GridBox(0, 0, 1, 1), 0, 1), 1, 1, 1, 1)
+        _compiled = count
+
+
+@cache
+def compiled_walk() -> Any:
+    """Return the loop of the pass, compiled by numba on its first call. Imports numba."""
+    from explorer.privacy.core.compiled import compiled
+
+    return compiled(_walk, nogil=True)
+
+
+def _walk(  # type: ignore[no-untyped-def]
+    y, x, t, starts, ends, low, high, timed, origin, per_step, spread, most, among, one, cells
+):
+    """Add one/t of every check-in to its cell; return users inside, users counted and their rows.
+
+    Counting comes first, without branches, so that it is done several rows at once; the second walk
+    over a user's rows finds them in the nearest cache.
+    """
+    south, west, first = low[0], low[1], low[2]
+    north, east, last = high[0], high[1], high[2]
+    y0, x0 = origin[0], origin[1]
+    per_row, per_column = per_step[0], per_step[1]
+    side = spread.size
+    present, used, rows = 0, 0, 0
+    for user in range(starts.size):
+        begin, end = starts[user], ends[user]
+        count = 0
+        if timed:
+            for i in range(begin, end):
+                count += (
+                    (y[i] >= south)
+                    & (y[i] <= north)
+                    & (x[i] >= west)
+                    & (x[i] <= east)
+                    & (t[i] >= first)
+                    & (t[i] <= last)
+                )
+        else:
+            for i in range(begin, end):
+                count += (y[i] >= south) & (y[i] <= north) & (x[i] >= west) & (x[i] <= east)
+        if count == 0:
+            continue
+        present += 1
+        if used == most or user >= among:
+            continue
+        used += 1
+        rows += count
+        mass = one // count
+        for i in range(begin, end):
+            if y[i] < south or y[i] > north or x[i] < west or x[i] > east:
+                continue
+            if timed and (t[i] < first or t[i] > last):
+                continue
+            # exact: see `lines`
+            row = int(((y[i] - y0) * side + 0.5) * per_row)
+            column = int(((x[i] - x0) * side + 0.5) * per_column)
+            row, column = min(row, side - 1), min(column, side - 1)
+            cells[(spread[row] << 1) | spread[column]] += mass
+    return present, used, rows
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -269,10 +329,6 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
-
-
-_CHUNK = 4096
-"""Users looked at together: their rows stay in the nearer caches."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import HEATMAPS as PAPER, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import HEATMAPS, Bound, FloatArray, Reference, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def deficient_epsilon(
     # With all noise every split loses exactly ε; less noise never loses less.
     value = np.where(share == 1, eps, np.maximum(value, eps))
     where = Reference(
-        PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
+        HEATMAPS, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
     )
     return Bound(value, Role.EXACT, where)
 
@@ -235,7 +235,7 @@ def _excess(k: FloatArray, rho: FloatArray, a: FloatArray) -> FloatArray:
 
 
 _PROTOCOL = Reference(
-    PAPER,
+    HEATMAPS,
     "Appendix F",
     "noise of scale B/ε, two Pólya shares a user, q ≥ Bn + 2τ + 1: errata heat-1, heat-2, heat-3",
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import HEATMAPS as PAPER, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import HEATMAPS, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps.budget_schedule import Schedule, depth_cap
 
 DIAMETER = 2.0
@@ -14,7 +14,7 @@ DIAMETER = 2.0
 
 
 DENSE_REFERENCE = Reference(
-    PAPER, "Theorem D.1", "snapping to level ℓ* costs 2^-ℓ* (errata heat-16)"
+    HEATMAPS, "Theorem D.1", "snapping to level ℓ* costs 2^-ℓ* (errata heat-16)"
 )
 
 
@@ -35,7 +35,7 @@ def noise_term(plan: Schedule, w: int) -> Bound:
         candidates = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
         total += 2.0**-i * candidates / plan.epsilon[i]
     where = Reference(
-        PAPER, "Theorem 3.1", "selection bias mended by counting candidates: errata heat-10"
+        HEATMAPS, "Theorem 3.1", "selection bias mended by counting candidates: errata heat-10"
     )
     return Bound(np.array(6 * total), Role.UPPER, where)
 
@@ -53,7 +53,7 @@ def kl_bound(emd: ArrayLike, sigma: float) -> Bound:
         > 0, as a fraction of the side.
     """
     value = _distance(emd) / (2 * checks.positive("sigma", sigma) ** 2)
-    return Bound(value, Role.UPPER, Reference(PAPER, "Lemma B.3"))
+    return Bound(value, Role.UPPER, Reference(HEATMAPS, "Lemma B.3"))
 
 
 def similarity_bound(emd: ArrayLike, sigma: float) -> Bound:
@@ -64,7 +64,7 @@ def similarity_bound(emd: ArrayLike, sigma: float) -> Bound:
     """
     variation = np.sqrt(_distance(emd)) / (2 * checks.positive("sigma", sigma))
     return Bound(
-        np.maximum(0.0, 1 - variation), Role.LOWER, Reference(PAPER, "Lemma B.4, Corollary B.5")
+        np.maximum(0.0, 1 - variation), Role.LOWER, Reference(HEATMAPS, "Lemma B.4, Corollary B.5")
     )
 
 
@@ -78,7 +78,7 @@ def sparse_lower_printed(k: int, epsilon: float, n: int) -> Bound:
     checks.reals("n", n, 1)
     checks.positive("epsilon", epsilon)
     value = 0.004 * math.sqrt(k) / (epsilon * n)
-    where = Reference(PAPER, "Theorem C.1", "order only: errata heat-15")
+    where = Reference(HEATMAPS, "Theorem C.1", "order only: errata heat-15")
     return Bound(np.array(value), Role.ESTIMATE, where)
 
 
@@ -133,7 +133,7 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
             planted = np.clip(whole, 1.0, users)
             found = planted * np.exp(-level * planted / dimension) / (8 * users * side)
             best = np.maximum(best, np.where(free >= 1, share * found, 0.0))
-    where = Reference(PAPER, "Theorem C.1", "constants worked out, errata heat-15")
+    where = Reference(HEATMAPS, "Theorem C.1", "constants worked out, errata heat-15")
     return Bound(best, Role.LOWER, where)
 
 
@@ -174,7 +174,9 @@ def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
     checks.reals("n", n, 1)
     value = 2 / n * sparse_noise_norm(plan, w) + flat_cells(plan)
     note = "its proof's constants, at most w cells (errata heat-10, heat-11, heat-12, heat-21)"
-    return Bound(np.array(min(value, DIAMETER)), Role.UPPER, Reference(PAPER, "Theorem 3.1", note))
+    return Bound(
+        np.array(min(value, DIAMETER)), Role.UPPER, Reference(HEATMAPS, "Theorem 3.1", note)
+    )
 
 
 def flat_cells(plan: Schedule) -> float:
@@ -230,7 +232,7 @@ def dense_noise_term(epsilon: float, n: float) -> Bound:
     E‖ν‖_EMD is 2/ε, but nothing depends on the noise, since a single cell is all the map.
     """
     value = _dense_norm(dense_level(epsilon, n), epsilon)
-    return Bound(np.array(value), Role.UPPER, Reference(PAPER, "Theorem D.1", "ℓ* rounded"))
+    return Bound(np.array(value), Role.UPPER, Reference(HEATMAPS, "Theorem D.1", "ℓ* rounded"))
 
 
 def _dense_norm(level: int, epsilon: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import HISTOGRAMS as PAPER, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import HISTOGRAMS, Bound, FloatArray, Reference, Role
 from explorer.privacy.core.vectorised import scalar_if_0d
 
 MAX_DOMAIN = 1e300
@@ -184,7 +184,7 @@ def _bound(
     value, p, users, beta = np.broadcast_arrays(value, p, np.asarray(n, dtype=float), beta)
     valid = np.log(2 / beta) <= 2.25 * users * p * (1 - p)
     reason = "" if valid.all() else "ln(2/β) is above (9/4)np(1−p): β is too small for this noise"
-    return Bound(value, Role.UPPER, Reference(PAPER, where, note), valid, reason)
+    return Bound(value, Role.UPPER, Reference(HISTOGRAMS, where, note), valid, reason)
 
 
 def count_messages(p: ArrayLike, frequency: ArrayLike = 1.0) -> Any:

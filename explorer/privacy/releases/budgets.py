@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.privacy.heatmaps.integers import EPSILON_UNIT
+from explorer.privacy.heatmaps.budget_schedule import EPSILON_UNIT
 
 Cost = Callable[[Fraction], Fraction]
 Law = dict[Fraction, Fraction]

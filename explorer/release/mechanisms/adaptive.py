@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from explorer.privacy.heatmaps.adaptive_exact import (
+from explorer.privacy.heatmaps.adaptive_quadtree import (
     adaptive_tree_exact,
+    fit_adaptive,
     fresh_noise,
     tree_of_readings,
 )
-from explorer.privacy.heatmaps.adaptive_quadtree import fit_adaptive
-from explorer.privacy.heatmaps.adaptive_schedule import (
+from explorer.privacy.heatmaps.budget_schedule import (
     SHARE,
     START,
     ExactBudgets,

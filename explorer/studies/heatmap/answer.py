@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from explorer.checkins.selection import RowSelection, SelectedRows, ShardedRows
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import compare, level_of
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS
-from explorer.privacy.heatmaps.counts import from_rows
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, from_rows
 from explorer.privacy.heatmaps.evaluation import (
     Interval,
     block_interval,

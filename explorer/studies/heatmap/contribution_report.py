@@ -13,7 +13,7 @@ from explorer.checkins.selection import ShardedRows
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import contribution_sizes, level_of
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS
+from explorer.privacy.heatmaps.counts import BY_CHECKINS
 from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.numbers import nearest

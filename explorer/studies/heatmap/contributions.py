@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.privacy.heatmaps.contributions import Contribution, Weights
+from explorer.privacy.heatmaps.counts import Contribution, Weights
 from explorer.studies.base.builders import choice, count
 from explorer.studies.base.study import Condition, Kind, Parameter, Request, Result
 

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import schedule, smoothing
-from explorer.privacy.heatmaps.clustering import distances, k_median, l1_borders
+from explorer.privacy.heatmaps.clustering import coreset_error, distances, k_median, l1_borders
 from explorer.privacy.heatmaps.evaluation import block_interval, block_sums
-from explorer.privacy.heatmaps.private_clustering import coreset_error
 from explorer.privacy.user_metric.point_noise import level_of_moves
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Fidelity, NoWorker, Overlay, ScalarResult, Selection

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 
 from explorer.privacy.core.bound import HEATMAPS as PAPER, HISTOGRAMS, Reference
-from explorer.privacy.heatmaps.adaptive_schedule import SHARE, START, THRESHOLD
-from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
+from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE, SHARE, START, THRESHOLD
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.numbers import at_most, format_number

@@ -50,8 +50,7 @@ from explorer.privacy.heatmaps import (
     unit_noise_grid,
     user_cells,
 )
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
-from explorer.privacy.heatmaps.counts import from_rows, sum_by_code
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution, from_rows, sum_by_code
 from explorer.privacy.heatmaps.evaluation import block_sums
 from explorer.privacy.heatmaps.measurement import Reader
 from explorer.privacy.heatmaps.reconstruction import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from explorer.privacy.heatmaps.adaptive_schedule import measured_levels
+from explorer.privacy.heatmaps.budget_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest

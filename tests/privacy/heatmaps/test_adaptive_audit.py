@@ -23,7 +23,6 @@ from explorer.privacy.heatmaps import (
     IntegerCounts,
     adaptive_budgets,
     adaptive_budgets_exact,
-    adaptive_exact,
     adaptive_quadtree,
     adaptive_tree,
     adaptive_tree_exact,
@@ -153,7 +152,7 @@ def test_enumeration_sees_a_decision_on_the_exact_count(monkeypatch: pytest.Monk
     mutant = ModuleType("mutant_of_the_adaptive_tree")
     monkeypatch.setitem(sys.modules, mutant.__name__, mutant)
     exec(source.replace(right, wrong), mutant.__dict__)
-    monkeypatch.setattr(adaptive_exact, "grow", mutant.grow)  # type: ignore[attr-defined]
+    monkeypatch.setattr(adaptive_quadtree, "grow", mutant.grow)  # type: ignore[attr-defined]
 
     def set_truth(counts: IntegerCounts) -> None:
         mutant.truth = counts.at  # type: ignore[attr-defined]

@@ -25,7 +25,8 @@ from explorer.privacy.heatmaps import (
     release_measurement,
     schedule,
 )
-from explorer.privacy.heatmaps.integers import EPSILON_UNIT, RESOLUTION
+from explorer.privacy.heatmaps.budget_schedule import EPSILON_UNIT
+from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.noise.demonstration import discrete_laplace_pmf
 from explorer.privacy.noise.exact import discrete_laplace

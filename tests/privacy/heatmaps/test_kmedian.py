@@ -10,14 +10,16 @@ from hypothesis import given, strategies as st
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import SparseMap, emd_norm, from_grid, schedule
-from explorer.privacy.heatmaps.clustering import distances, k_median, k_median_cost
-from explorer.privacy.heatmaps.private_clustering import (
+from explorer.privacy.heatmaps.clustering import (
     as_points,
     cluster,
     clustering_bound,
     coreset_error,
     coreset_order,
     data_cost,
+    distances,
+    k_median,
+    k_median_cost,
     median_level,
     private_coreset,
 )

@@ -26,7 +26,7 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.dense import DEEPEST, dense_measurement_level
+from explorer.privacy.heatmaps.baselines import DEEPEST, dense_measurement_level
 from explorer.privacy.noise.demonstration import (
     DemonstrationGaussian,
     DemonstrationNoise,

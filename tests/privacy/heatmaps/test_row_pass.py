@@ -136,8 +136,7 @@ def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None
 
 def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
     compile_pass()
-    from explorer.privacy.heatmaps.compiled_pass import walk
-
+    walk = row_pass.compiled_walk()
     rows = rows_of([[(0, 0, 1)], [(5, 5, 2), (1, 1, 3)]])
     mapped = {}
     for name in ("y", "x", "t", "starts", "ends"):

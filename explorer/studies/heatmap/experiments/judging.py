@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.geography.region import Box
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
 from explorer.studies.heatmap.experiments.error_curves import AXES, Axis

@@ -15,7 +15,7 @@ import numpy as np
 
 from explorer.files import write_whole
 from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.user_rows import Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)

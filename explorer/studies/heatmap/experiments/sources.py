@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from explorer.geography.region import PlaneRegion, Region
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
 
 UNITED_STATES = (0.0, -135.0, 50.0, -60.0)

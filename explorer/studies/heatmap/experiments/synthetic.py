@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
+from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, count_points
 from explorer.studies.heatmap.experiments.sources import Place

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import SparseMap, compare, smoothing
-from explorer.privacy.heatmaps.contributions import Contribution
+from explorer.privacy.heatmaps.counts import Contribution
 from explorer.privacy.heatmaps.evaluation import BLOCKS, Interval, Metrics, exact_distance
 from explorer.studies.base.study import Selection, Tasks, default_request, relevant
 from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
