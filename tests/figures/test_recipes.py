@@ -71,6 +71,7 @@ def test_pillow_reads_the_pngs_recipe(tmp_path):
         assert json.loads(image.text["Recipe"]) == RECIPE
 
 
+@pytest.mark.full
 def test_a_long_recipe_comes_back_from_every_format(tmp_path):
     recipe = {"long": "ü" * 100_000}
     for fmt in FORMATS:

@@ -95,6 +95,7 @@ def test_composed_counts_of_randomised_response(rounds):
         assert float(ours.value) <= theirs * (1 + 1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rounds", [1, 5, 50])
 def test_composed_randomised_response(rounds):
     epsilon = 0.5

@@ -110,6 +110,7 @@ def test_unit_ball_embedding_has_diameter_two():
     assert space.matrix().max() == 1.0
 
 
+@pytest.mark.full
 @given(SEEDS, st.floats(0, 1))
 def test_clustered_closed_form_of_signed_masses(seed, r):
     rng = np.random.default_rng(seed)

@@ -273,6 +273,7 @@ def test_mutants_are_caught(kind, monkeypatch):
     assert found > 1.5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("grid", "chosen"), [([1, 2], 1), ([2, 2], 1), ([2, 2], 2), ([4, 1], 3)])
 def test_selection_of_up_to_three_users(grid, chosen, monkeypatch):
     mechanism = MECHANISMS["select.region/1"]

@@ -363,6 +363,7 @@ def _killed(
     return True
 
 
+@pytest.mark.full
 def test_a_draw_may_be_killed_at_any_moment(place: LedgerLocation, tmp_path: Path) -> None:
     """Spent is never below what any shown output cost, and no output is there without `commit`."""
     rows = write_rows(tmp_path / "many.csv", users=500)

@@ -132,6 +132,7 @@ def ask(host, **values):
     return final_result(study, request, host)
 
 
+@pytest.mark.full
 def test_the_study_trains_on_the_users_files(tmp_path):
     write_folder(tmp_path)
     host, value = Context(), f"{tmp_path.name}#{'0' * 64}"
@@ -154,6 +155,7 @@ def test_without_a_folder_the_study_asks_for_one():
         ask(host, folder=f"moved#{'1' * 64}")
 
 
+@pytest.mark.full
 def test_the_command_line_trains_on_a_folder_or_says_what_is_wrong(tmp_path, capsys):
     folder = tmp_path / "pictures"
     folder.mkdir()

@@ -94,6 +94,7 @@ def test_edges_in_presets():
     np.testing.assert_allclose(near["hadamard"].y, [0.66845, 0.79556, 2.06666], rtol=1e-4)
 
 
+@pytest.mark.full
 def test_errors_are_the_mathematics_at_the_exact_calibration():
     shown = curves(ask("rmse", points=3))
     for i, alpha in enumerate(shown["gkrr"].x):
@@ -227,6 +228,7 @@ def test_preset_states_the_largest_distance_of_histograms():
     assert np.linalg.norm(a - b) > 1.1
 
 
+@pytest.mark.full
 def test_regions_cover_the_plane():
     result = ask("wins", "eps", 0.05, 20.0, 9, model="central", n=40, m=1000)
     shown = curves(result)

@@ -334,6 +334,7 @@ def test_dense_aggregation_falls_like_one_over_n_once_its_level_is_the_maps(epsi
     assert -0.6 < slope[0] < -0.3
 
 
+@pytest.mark.full
 def test_dots_below_a_lower_bound_are_explained():
     simulated = ask("error", simulate=True, trials=2, resolution=16, k=3)
     snapshots.check(simulated.guarantee.differences[-1])

@@ -37,6 +37,7 @@ def region_of(map_page: MapPage) -> Region:
     return selection.region
 
 
+@pytest.mark.full
 def test_the_map_goes_on_behind_the_antimeridian(fiji: MapPage, qtbot) -> None:
     region = region_of(fiji)
     assert region.west < 180 < region.east  # densest part, chosen at start
@@ -62,6 +63,7 @@ def test_the_map_goes_on_behind_the_antimeridian(fiji: MapPage, qtbot) -> None:
     assert cell.left <= pane.pointer.x() <= cell.right
 
 
+@pytest.mark.full
 def test_a_region_is_drawn_moved_and_typed_across_it(fiji: MapPage, qtbot) -> None:
     camera, pane = fiji.map.panes.camera, fiji.map.panes.panes["true"]
     camera.look_at(-180.0, -17.0, 0.02)

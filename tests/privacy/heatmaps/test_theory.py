@@ -204,6 +204,7 @@ def test_the_pyramid_errs_less_than_its_bound(variant: str) -> None:
     assert np.mean(errors) <= bound
 
 
+@pytest.mark.full
 def test_dense_aggregation_errs_less_than_its_bound() -> None:
     """Mean over 12 runs; the bound is about four times the mean, so that chance cannot fail it."""
     rng = np.random.default_rng(4)

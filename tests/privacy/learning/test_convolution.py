@@ -38,6 +38,7 @@ def test_gradients_are_those_of_the_loss():
         np.testing.assert_allclose(dense[:, j], (up - down) / (2 * step), atol=2e-9)
 
 
+@pytest.mark.full
 def test_what_is_asked_of_gradients_agrees_however_it_is_asked():
     x, y = pictures(150)  # more than a block
     theta = MODEL.initial(np.random.default_rng(2))

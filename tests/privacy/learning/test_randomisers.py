@@ -134,6 +134,7 @@ def test_cosines_have_their_law(d, eps0, best_cap):
     assert abs(w.mean() - unit.mean_cosine) < 5 * w.std() / math.sqrt(w.size)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("best_cap", [True, False])
 def test_reports_are_unbiased_on_their_sphere_and_isotropic_across(best_cap):
     d, eps0, radius, count = 5, 1.5, 2.0, 200_000
@@ -159,6 +160,7 @@ def test_the_sum_without_reports_is_the_sum_of_the_reports():
     np.testing.assert_allclose(one, unit.randomise(x, np.random.default_rng(3)).sum(axis=0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("best_cap", [True, False])
 def test_audit_of_priv_unit(best_cap):
     # Opposite inputs, the event of a report in the first one's cap: Clopper–Pearson at 1e-6 a side

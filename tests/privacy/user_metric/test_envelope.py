@@ -63,6 +63,7 @@ def test_a_weaker_promise_allows_at_least_as_much(alpha, more, m, n, delta, near
         assert found <= delta * (1 + 1e-6)
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.02, 30), MORE, st.integers(1, 300), st.integers(1, 10**6), DELTA, NEAR)
 def test_a_stricter_item_certifies_at_least_as_much(a0, more, m, n, delta, near):

@@ -23,6 +23,7 @@ DIM = st.integers(1, 10**6)
 ORDER = st.one_of(st.floats(1, 50), st.just(math.inf), st.floats(1, 1e6))
 
 
+@pytest.mark.full
 def test_lipschitz_is_attained_by_point_masses_and_by_nothing_more():
     rng = np.random.default_rng(1)
     space = MatrixSpace.from_embedding(rng.normal(size=(6, 2)))
