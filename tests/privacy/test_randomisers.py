@@ -11,7 +11,8 @@ import pytest
 from explorer.privacy.randomisers import blanket, crowd, tables
 from explorer.privacy.randomisers.crowd import known_table, worst_delta, worst_epsilon
 from explorer.privacy.shuffle_rdp import clone_epsilon, three_symbol_epsilon
-from explorer.privacy.shuffle_rdp.two_level import TwoLevelRounds, two_level_loss
+from explorer.privacy.shuffle_rdp.losses import two_level_loss
+from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
 from explorer.privacy.shuffling import shuffled_delta, shuffled_epsilon
 from explorer.studies.base.parameters import table_rows
 from tests import snapshots

@@ -21,12 +21,10 @@ from explorer.privacy.coordinates.channel import (
     m_ldp_second_moment as m_ldp_second_moment,
     m_ldp_variance as m_ldp_variance,
 )
-from explorer.privacy.coordinates.channel_levels import (
-    best_disjoint_levels as best_disjoint_levels,
-)
 from explorer.privacy.coordinates.design_search import (
     BestDesign as BestDesign,
     best_design as best_design,
+    best_disjoint_levels as best_disjoint_levels,
 )
 from explorer.privacy.coordinates.designs import (
     CHANNELS as CHANNELS,

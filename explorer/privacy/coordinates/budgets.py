@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.designs import DUCHI, log_channel_moment
-from explorer.privacy.coordinates.log_mixtures import log_mix, log_mix_high, log_mix_low
+from explorer.privacy.coordinates.levels import log_mix, log_mix_high, log_mix_low
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import minimise_interval

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.budgets import corollary1_threshold
-from explorer.privacy.coordinates.log_mixtures import log_mix_high
+from explorer.privacy.coordinates.levels import log_mix_high
 from explorer.privacy.coordinates.mean import increments, m_mean_variances
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray

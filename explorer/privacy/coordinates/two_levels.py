@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.coordinates.designs import DUCHI, log_moment_function
-from explorer.privacy.coordinates.log_mixtures import (
+from explorer.privacy.coordinates.levels import (
     log_mix,
     log_mix_high,
     log_mix_low,

@@ -1,4 +1,12 @@
-"""Privacy loss of one round as a list of atoms, the input of composition."""
+"""Privacy loss of one round as a list of atoms, the input of composition.
+
+**A known randomiser with two levels of probability.** Messages are e^ε₀ times as likely inside a
+set with the share θ ≤ ½ of all messages as outside: k-ary randomised response (θ = 1/k) and
+PrivUnit (θ the share of the cap). Of k messages N₁ and N₂ come from the blanket and look like
+either of the changed client's records, N₃ like neither; the shuffled laws have densities
+(e^ε₀N₁ + N₂ + N₃)/k and (N₁ + e^ε₀N₂ + N₃)/k to theirs. That pair dominates every pair of inputs,
+and each round's in any order, so it composes; sampled and composed as the clones are.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from explorer.privacy.core import checks
 from explorer.privacy.core.binomial import log_half_pmf, log_pmf
-from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.bound import FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
 from explorer.privacy.shuffling import Clones
@@ -22,10 +31,17 @@ _MERGED = 100.0
 """Merged counts of randomised response on a deviation."""
 _REACH = 1.6 * math.pi
 """A downsampled sum repeats the transform at 2π over the spacing of the losses that it takes: at
-least
-eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
+least eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
 _THINNED = 2e-8
 """What thinning may change of a sum, relatively: the fold of the losses at 0 is not smooth."""
+_REST_STEPS = 0.5
+"""Points of N₃ on a deviation."""
+TWO_LEVEL_EPS0 = 0.01, 20.0
+COMPOSED_BLANKET = Reference(
+    "Balle, Bell, Gascón & Nissim 2019; Zhu, Dong & Wang 2022",
+    "the randomiser's own blanket, sampled and composed",
+    "rounded up",
+)
 
 
 @dataclass(frozen=True)
@@ -314,6 +330,89 @@ def _coins(k: float, log_p: float, depth: float, thin: bool) -> _Coins:
         log_m[inside],
         0.0 if step == stride == 1 else float(stride),
     )
+
+
+def two_level_loss(
+    eps0: float,
+    theta: float,
+    k: float,
+    n: float,
+    cells: int = 700,
+    depth: float = 50.0,
+    *,
+    thin: bool = True,
+) -> RoundLoss:
+    """Return the dominating law of one round: k of n clients sampled and shuffled.
+
+    N₃ is spread to few points, each value divided between its neighbours so that its mean is kept;
+    that spreads both densities alike, so the result dominates. Other parameters as of `clone_loss`.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0.01, 20].
+    theta : float
+        In (0, ½].
+    k, n : float
+        1 ≤ k ≤ n ≤ 1e12.
+    """
+    e0 = float(checks.reals("eps0", eps0, *TWO_LEVEL_EPS0))
+    share = float(checks.reals("theta", theta, 0.0, 0.5, open_low=True))
+    checks.population(k, n)
+    more, gamma = math.expm1(e0), k / n
+    beta = 1 / (1 + more * share)
+    coins = _coins(k, math.log(2 * beta * share), depth, thin)
+    other = min(max(beta * (1 - 2 * share) / (1 - 2 * beta * share), 0.0), 1.0)
+    tossed, place = np.unique(coins.tossed, return_inverse=True)
+    points, weight = _spread_rest(k - tossed, other, depth)
+    rest, chance = points[place.ravel()], weight[place.ravel()]
+    N, fewer = coins.tossed[:, None], coins.fewer[:, None]
+    few = N + more * fewer + rest
+    mass = few * chance * np.exp(coins.log_mass - math.log(k))[:, None]
+    x = more * (N - 2 * fewer) / few
+    apart = 0.0
+    if coins.stride:
+        apart = float(coins.stride * more * (((more + 2) * N + 2 * rest) / few**2).max())
+    some = mass > 0
+    typical = more * math.sqrt(2 * beta * share / k) + more / k
+    x, mass = _gathered(x[some], mass[some], typical, cells)
+    rise = gamma * x
+    up = np.log1p(rise)
+    left = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
+    return RoundLoss(
+        np.concatenate([mass, mass * (1 + rise), [left]]),
+        np.concatenate([rise, -rise / (1 + rise), [0.0]]),
+        np.concatenate([up, -up, [0.0]]),
+        12 * math.exp(-depth),
+        _accuracy(k) + (_THINNED if apart else 0.0),
+        _REACH / (gamma * apart) if apart else math.inf,
+    )
+
+
+def _spread_rest(left: FloatArray, chance: float, depth: float) -> tuple[FloatArray, FloatArray]:
+    """Return points of N₃ ~ Bin(left, chance) and their weights, a row for each number left."""
+    deviation = math.sqrt(float(left.max()) * chance * (1 - chance))
+    if chance in (0.0, 1.0) or deviation == 0:
+        return (left * chance)[:, None], np.ones((left.size, 1))
+    reach = math.sqrt(2 * depth) * deviation + 0.7 * depth + 2
+    step = max(1.0, round(deviation / _REST_STEPS))
+    half = math.ceil(reach / step) + 1
+    j = np.arange(-half, half + 1)
+    # Multiples of the step, 0 among them, so that nothing is split to below 0.
+    points = step * (np.floor(left * chance / step)[:, None] + j)
+    weight = np.zeros(points.shape)
+    away = np.arange(-half * step, half * step + 1)
+    low = np.floor(away / step).astype(int) + half
+    up = away / step - np.floor(away / step)
+    log_p, log_q = math.log(chance), math.log1p(-chance)
+    for i, size in enumerate(left):
+        n = points[i, half] + away
+        inside = (n >= 0) & (n <= size)
+        found = np.zeros(n.shape)
+        found[inside] = np.exp(log_pmf(n[inside], size, log_p, log_q))
+        weight[i] = np.bincount(low, found * (1 - up), j.size)
+        weight[i, 1:] += np.bincount(low, found * up, j.size)[:-1]
+    return np.maximum(points, 0.0), weight
 
 
 def three_symbol_loss(

@@ -53,7 +53,7 @@ from explorer.privacy.shuffle_rdp.from_below import (
     depth_for,
     is_loose,
 )
-from explorer.privacy.shuffle_rdp.losses import clone_loss
+from explorer.privacy.shuffle_rdp.losses import TWO_LEVEL_EPS0, clone_loss, two_level_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
 from explorer.privacy.shuffling import (
@@ -67,11 +67,23 @@ _CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _LAST_DIGIT = 1e-15
 """What a single formula is raised by for its rounding."""
+_MAX_MESSAGES = 1e7
+"""Beyond so many messages a round the clones' bound stands alone."""
 
 COMPOSED_CLONES = Reference(
     "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
     "subsampled clones, composed",
     "rounded up",
+)
+EPOCH_FIXED = Reference(
+    "Feldman, McMillan & Talwar",
+    "clones of one shuffle of n an epoch, composed",
+    "one randomiser fixed before each epoch; rounded up",
+)
+EPOCH_ADAPTIVE = Reference(
+    "Feldman, McMillan & Talwar",
+    "clones of one shuffle of k an epoch, composed",
+    "randomisers may adapt between rounds; no gain from sampling; rounded up",
 )
 
 
@@ -175,6 +187,48 @@ class CloneRounds:
             loss = clone_loss(eps0, k, n, self._variant, _CELLS, depth, thin=thin)
             self._routes[depth, thin] = Composition(loss, Role.UPPER)
         return self._routes[depth, thin]
+
+
+class TwoLevelRounds:
+    """T rounds of one two-level randomiser, from above; never above the clones of 2023.
+
+    Parameters
+    ----------
+    eps0, theta, k, n
+        As of `two_level_loss`.
+    """
+
+    def __init__(self, eps0: float, theta: float, k: float, n: float) -> None:
+        self._round = eps0, theta, k, n
+        self._clones = CloneRounds(eps0, k, n, Clones.STRONGER)
+        self._routes: dict[float, Composition] = {}
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return an upper bound on ε at δ in (0, 1]."""
+        general = self._clones.epsilon(delta, T)
+        if delta >= 1 or not self._listed:
+            return general
+        found = self._composed(depth_for(delta, T)).epsilon(delta, T)
+        return min(found, general, key=lambda known: known.value)
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return an upper bound on δ at ε ≥ 0."""
+        general = self._clones.delta(epsilon, T, enough)
+        if not self._listed:
+            return general
+        found = self._composed(depth_for(1e-12, T)).delta(epsilon, T, enough)
+        return min(found, general, key=lambda known: known.value)
+
+    @property
+    def _listed(self) -> bool:
+        """Whether the losses of a round can be listed."""
+        eps0, _, k, _ = self._round
+        return k <= _MAX_MESSAGES and TWO_LEVEL_EPS0[0] <= eps0 <= TWO_LEVEL_EPS0[1]
+
+    def _composed(self, depth: float) -> Composition:
+        if depth not in self._routes:
+            self._routes[depth] = Composition(two_level_loss(*self._round, depth=depth), Role.UPPER)
+        return self._routes[depth]
 
 
 def randomised_response_epsilon(
@@ -313,18 +367,6 @@ class Allocation(StrEnum):
     """Before the epoch, one for all its rounds."""
     ADAPTIVE = "adaptive"
     """Before each round, from what the rounds before it gave."""
-
-
-EPOCH_FIXED = Reference(
-    "Feldman, McMillan & Talwar",
-    "clones of one shuffle of n an epoch, composed",
-    "one randomiser fixed before each epoch; rounded up",
-)
-EPOCH_ADAPTIVE = Reference(
-    "Feldman, McMillan & Talwar",
-    "clones of one shuffle of k an epoch, composed",
-    "randomisers may adapt between rounds; no gain from sampling; rounded up",
-)
 
 
 def rounds_an_epoch(k: ArrayLike, n: ArrayLike) -> Any:

@@ -1,11 +1,11 @@
-from explorer.privacy.user_metric.best_calibration import (
-    PRODUCT_ITEMS as PRODUCT_ITEMS,
-    best_alpha as best_alpha,
-    best_alpha0 as best_alpha0,
-)
 from explorer.privacy.user_metric.calibration import (
+    MAX_ASSIGNMENT as MAX_ASSIGNMENT,
+    Plan as Plan,
     alpha_from_distances as alpha_from_distances,
     alpha_from_requirements as alpha_from_requirements,
+    power_bound as power_bound,
+    several_users as several_users,
+    transport_plan as transport_plan,
 )
 from explorer.privacy.user_metric.estimators import (
     HadamardResponse as HadamardResponse,
@@ -71,6 +71,7 @@ from explorer.privacy.user_metric.hops import (
     group_delta_certified as group_delta_certified,
     hop_delta as hop_delta,
     hop_epsilon as hop_epsilon,
+    sorted_delta as sorted_delta,
 )
 from explorer.privacy.user_metric.itemwise import (
     GKRR as GKRR,
@@ -100,6 +101,9 @@ from explorer.privacy.user_metric.linear import (
     priv_emd_linear as priv_emd_linear,
 )
 from explorer.privacy.user_metric.product_hops import (
+    PRODUCT_ITEMS as PRODUCT_ITEMS,
+    best_alpha as best_alpha,
+    best_alpha0 as best_alpha0,
     product_alpha as product_alpha,
     product_alpha0 as product_alpha0,
     product_of_hops_delta as product_of_hops_delta,
@@ -121,12 +125,11 @@ from explorer.privacy.user_metric.refutation import (
     refuted_delta as refuted_delta,
     refuting_delta as refuting_delta,
 )
-from explorer.privacy.user_metric.sorted_hops import (
-    sorted_delta as sorted_delta,
-)
 from explorer.privacy.user_metric.theorem44 import (
+    Binding as Binding,
     ClosedForm as ClosedForm,
     Internal as Internal,
+    Inversion as Inversion,
     TheoremCertificate as TheoremCertificate,
     TheoremDelta as TheoremDelta,
     closed_form as closed_form,
@@ -135,26 +138,15 @@ from explorer.privacy.user_metric.theorem44 import (
     group_epsilon as group_epsilon,
     single_item_epsilon as single_item_epsilon,
     theorem44_alpha as theorem44_alpha,
+    theorem44_alpha0 as theorem44_alpha0,
     theorem44_certificate as theorem44_certificate,
     theorem44_delta as theorem44_delta,
     theorem44_delta_at as theorem44_delta_at,
     theorem44_delta_inside as theorem44_delta_inside,
     theorem44_delta_tight as theorem44_delta_tight,
+    theorem44_invert as theorem44_invert,
     theorem44_ratio as theorem44_ratio,
     validity_limit as validity_limit,
-)
-from explorer.privacy.user_metric.theorem44_inversion import (
-    Binding as Binding,
-    Inversion as Inversion,
-    theorem44_alpha0 as theorem44_alpha0,
-    theorem44_invert as theorem44_invert,
-)
-from explorer.privacy.user_metric.two_datasets import (
-    MAX_ASSIGNMENT as MAX_ASSIGNMENT,
-    Plan as Plan,
-    power_bound as power_bound,
-    several_users as several_users,
-    transport_plan as transport_plan,
 )
 from explorer.privacy.user_metric.user_level import (
     central_improvement_threshold as central_improvement_threshold,

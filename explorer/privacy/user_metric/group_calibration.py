@@ -22,8 +22,13 @@ from explorer.privacy.core.roots import highest_point, root_near, rough_root, sa
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
-from explorer.privacy.user_metric.hops import SEARCHED, Group, group_arguments, rounded_up
-from explorer.privacy.user_metric.sorted_hops import SortedGroup
+from explorer.privacy.user_metric.hops import (
+    SEARCHED,
+    Group,
+    SortedGroup,
+    group_arguments,
+    rounded_up,
+)
 
 _FIRST, _LAST, _POINTS = 0.5, 8.0, 32
 """Where peaks are looked for, αd/m, and at how many points: those of 1,500 random settings were

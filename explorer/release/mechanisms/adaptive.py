@@ -1,4 +1,4 @@
-"""The adaptive quadtree of a release: `explorer.privacy.heatmaps.adaptive` on whole numbers."""
+"""The adaptive quadtree of a release, on whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive quadtree as a mechanism of the map; see `explorer.privacy.heatmaps.adaptive`."""
+"""Adaptive quadtree as a mechanism of the map."""
 
 from __future__ import annotations
 

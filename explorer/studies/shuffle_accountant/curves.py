@@ -12,7 +12,7 @@ import numpy as np
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.shuffle_rdp import Allocation, upper
-from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
+from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.curve_study import Curve, Plot, Points
 from explorer.studies.base.phrases import LOWER_BOUND

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound
-from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
+from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffle_rdp.upper import MAX_ALPHA
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share

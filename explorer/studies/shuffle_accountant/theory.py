@@ -14,7 +14,8 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference,
 from explorer.privacy.core.checks import MAX_EPSILON, MIN_DELTA
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Allocation, Shuffling
-from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET, TwoLevelRounds
+from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
+from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
 from explorer.privacy.shuffling import CloneCurve, Clones, shuffled_epsilon
 from explorer.studies.base.composing import clones_apart, composed_bound, composed_lower
 from explorer.studies.base.study import Context

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.log_mixtures import (
+from explorer.privacy.coordinates.levels import (
     log_mix,
     log_mix_high,
     log_mix_low,

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.shuffling import Clones
-from explorer.privacy.user_metric.sorted_hops import SortedGroup
+from explorer.privacy.user_metric.hops import SortedGroup
 from tests import vectors
 
 GOLDEN = vectors.read(Path(__file__).parents[2] / "data" / "vectors" / "metric-beyond.json")
