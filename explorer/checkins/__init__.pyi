@@ -31,7 +31,9 @@ from explorer.checkins.selection import (
     SelectedRows as SelectedRows,
 )
 from explorer.checkins.sources import (
+    SniffSettings as SniffSettings,
     find_files as find_files,
     sniff as sniff,
     sniff_files as sniff_files,
+    sniff_source as sniff_source,
 )

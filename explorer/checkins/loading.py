@@ -59,6 +59,7 @@ from explorer.checkins.readers.base import HeadStatistics, Plan
 from explorer.checkins.sources import (
     DataFiles,
     SniffedSource,
+    SniffSettings,
     Source,
     check_readable,
     sniff_source,
@@ -78,7 +79,7 @@ from explorer.checkins.workers import needs_worker, run_in_worker
 
 
 def open_checkins(
-    source: Source,
+    source: Source | DataFiles,
     mapping: Mapping | None = None,
     *,
     dialect: Dialect | None = None,
@@ -118,7 +119,8 @@ def open_checkins(
     known_synthetic : frozenset of str
         sha256 of files known to be synthetic (the bundled samples).
     sniffed : SniffedSource or None
-        Result of `sniff_source` with the same arguments, so that files are inspected only once.
+        Result of `sniff_source` for this source. The file is inspected again only if the settings
+        of `mapping` and `dialect` are others.
 
     Returns
     -------
@@ -136,7 +138,7 @@ def open_checkins(
     LoadCancelled
         If `cancelled` said so; nothing is left behind.
     """
-    sniffed = sniffed or sniff_source(source, mapping, dialect, cancelled)
+    sniffed = sniff_source(source, SniffSettings.of(mapping, dialect), cancelled, sniffed)
     files, preview = sniffed.files, sniffed.preview
     decimal = mapping.decimal if mapping is not None else None
     if mapping is None:

@@ -61,7 +61,14 @@ from explorer.checkins.readers.parquet import (
 )
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.checkins.sharding import LAYOUT, USERS, find_repeated, shard_folder
-from explorer.checkins.sources import DataFiles, Source, check_readable, sniff_source
+from explorer.checkins.sources import (
+    DataFiles,
+    SniffedSource,
+    SniffSettings,
+    Source,
+    check_readable,
+    sniff_source,
+)
 from explorer.checkins.store import PARQUET, ROWS, Tick, row_id
 from explorer.checkins.stored import open_entry
 from explorer.checkins.workers import needs_worker, run_in_worker
@@ -375,12 +382,13 @@ def query_region(
     progress: OnProgress | None = None,
     cancelled: IsCancelled | None = None,
     memory: int | None = None,
+    sniffed: SniffedSource | None = None,
 ) -> CheckinData:
     """Open the check-ins of one region and time range only.
 
     Parameters
     ----------
-    source, mapping, dialect, progress, cancelled
+    source, mapping, dialect, progress, cancelled, sniffed
         As in `explorer.checkins.open_checkins`.
     box : (south, west, north, east)
         Degrees; closed.
@@ -403,7 +411,7 @@ def query_region(
     CheckinError, MappingNeeded, LoadCancelled
         As `open_checkins`; also if the region has more rows than memory holds.
     """
-    sniffed = sniff_source(source, mapping, dialect, cancelled)
+    sniffed = sniff_source(source, SniffSettings.of(mapping, dialect), cancelled, sniffed)
     files, preview = sniffed.files, sniffed.preview
     if mapping is None:
         refuse_questions(preview)

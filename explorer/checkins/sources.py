@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from explorer.bounded import in_worker
@@ -151,9 +151,9 @@ class SourceFile:
     ----------
     path : Path
     name : str
-        Where it lies in the data set, as it can be shown.
+        Path within the data set, for display.
     values : tuple of (str or None)
-        Of the columns in the names of its folders.
+        Values of the columns encoded in the names of its folders.
     """
 
     path: Path
@@ -168,15 +168,15 @@ class DataFiles:
     Attributes
     ----------
     name : str
-        All that a recipe may tell.
-    parts : tuple of Part
+        Name of the file or folder, without its location; used in recipes.
+    parts : tuple of SourceFile
         Sorted by name.
     together : bool
-        Whether they are parts of something; else it is one file.
+        Whether there are several files, or a folder; False for a single file.
     columns : tuple of str
-        In the names of the folders.
+        Columns encoded in the names of the folders.
     left_out : tuple of str
-        Files of a folder that are no check-ins by their names.
+        Files of a folder whose names are not those of check-in files.
     """
 
     name: str
@@ -349,6 +349,30 @@ def sniff_files(
     )
 
 
+class SniffSettings(NamedTuple):
+    """Settings of the user for inspecting a file; None is detected.
+
+    Attributes
+    ----------
+    encoding, decimal, layer : str or None
+        As in `FileStart`.
+    unpack : bool
+        As in `Dialect`.
+    """
+
+    encoding: str | None = None
+    decimal: str | None = None
+    layer: str | None = None
+    unpack: bool = False
+
+    @classmethod
+    def of(cls, mapping: Mapping | None, dialect: Dialect | None) -> SniffSettings:
+        """Return the settings that a mapping and a dialect contain."""
+        encoding, decimal = (mapping.encoding, mapping.decimal) if mapping else (None, None)
+        layer, unpack = (dialect.layer, dialect.unpack) if dialect else (None, False)
+        return cls(encoding, decimal, layer, unpack)
+
+
 @dataclass(frozen=True, slots=True)
 class SniffedSource:
     """The files of a data set with the preview of the first.
@@ -357,27 +381,47 @@ class SniffedSource:
     ----------
     files : DataFiles
     preview : Preview
+    settings : SniffSettings
+        With which the first file was inspected.
     """
 
     files: DataFiles
     preview: Preview
+    settings: SniffSettings
 
 
 def sniff_source(
-    source: Source,
-    mapping: Mapping | None = None,
-    dialect: Dialect | None = None,
+    source: Source | DataFiles,
+    settings: SniffSettings,
     cancelled: IsCancelled | None = None,
+    sniffed: SniffedSource | None = None,
 ) -> SniffedSource:
-    """Find the files of a data set and inspect the first, with the settings chosen for it.
+    """Find the files of a data set and inspect the first.
 
-    Raises as `find_files` and `sniff` do.
+    Parameters
+    ----------
+    source : path, sequence of paths, or DataFiles
+    settings : SniffSettings
+    cancelled : callable or None
+        As in `sniff`.
+    sniffed : SniffedSource or None
+        An earlier result for the same source. It is returned if its settings are the same; else
+        only its files are used.
+
+    Raises
+    ------
+    CheckinError, UnpackNeeded, LoadCancelled
+        As `find_files` and `sniff`.
     """
-    files = find_files(source, cancelled)
-    encoding, decimal = (mapping.encoding, mapping.decimal) if mapping else (None, None)
-    layer, unpack = (dialect.layer, dialect.unpack) if dialect else (None, False)
+    if sniffed is not None and sniffed.settings == settings:
+        return sniffed
+    if sniffed is not None:
+        files = sniffed.files
+    else:
+        files = source if isinstance(source, DataFiles) else find_files(source, cancelled)
+    encoding, decimal, layer, unpack = settings
     preview = sniff_files(files, None, encoding, cancelled, decimal, layer, unpack)
-    return SniffedSource(files, preview)
+    return SniffedSource(files, preview, settings)
 
 
 def added_columns(files: DataFiles, preview: Preview) -> list[int]:

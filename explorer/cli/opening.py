@@ -18,8 +18,9 @@ from explorer.cli.options import parse_pair
 from explorer.files import read_bounded
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Dialect, Mapping, Preview, Progress
+    from explorer.checkins import CheckinData, Mapping, Preview, Progress
     from explorer.checkins.model import Question
+    from explorer.checkins.sources import SniffedSource
     from explorer.engine.executors.base import Executor
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
@@ -151,10 +152,11 @@ def open_file(
     progress = None if quiet or not sys.stderr.isatty() else _show_progress
     folder = checkins_cache()
     sweep(folder)  # removes leftovers of killed commands
-    mapping, dialect = None, None
+    mapping = dialect = sniffed = None
     if columns is not None or plane is not None or reading:
         with _unpack_questions():
-            mapping, dialect = _mapping_for(files, columns or {}, plane, reading or {})
+            sniffed, mapping = _mapping_for(files, columns or {}, plane, reading or {})
+        dialect = sniffed.preview.dialect
     opening: Callable[..., CheckinData] = partial(
         open_any_size,
         cache_dir=folder if use_cache else None,
@@ -170,7 +172,12 @@ def open_file(
     try:
         with _unpack_questions():
             data = opening(
-                files, mapping=mapping, dialect=dialect, progress=progress, memory=memory
+                files,
+                mapping=mapping,
+                dialect=dialect,
+                progress=progress,
+                memory=memory,
+                sniffed=sniffed,
             )
     except MappingNeeded as error:
         preview = error.preview
@@ -205,23 +212,19 @@ def _unpack_questions() -> Iterator[None]:
 
 def _mapping_for(
     files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
-) -> tuple[Mapping, Dialect]:
-    """Return the guessed mapping of a file corrected by the options, and its dialect."""
-    from explorer.checkins import find_files, sniff_files
+) -> tuple[SniffedSource, Mapping]:
+    """Inspect a file; return also its guessed mapping, corrected by the options."""
+    from explorer.checkins import SniffSettings, sniff_source
     from explorer.checkins.parsing.ambiguities import remaining_questions
     from explorer.checkins.parsing.guess_columns import with_columns
 
     fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
     layer = reading.get("layer")
-    preview = sniff_files(
-        find_files(files),
-        None,
-        reading.get("encoding"),
-        None,
-        reading.get("decimal"),
-        layer,
-        bool(reading.get("unpack")),
+    settings = SniffSettings(
+        reading.get("encoding"), reading.get("decimal"), layer, bool(reading.get("unpack"))
     )
+    sniffed = sniff_source(files, settings)
+    preview = sniffed.preview
     chosen: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:
@@ -267,7 +270,7 @@ def _mapping_for(
     open_ones = remaining_questions(preview, mapping, given)
     if open_ones:
         raise OpenQuestions([question_line(preview, one) for one in open_ones])
-    return mapping, preview.dialect
+    return sniffed, mapping
 
 
 def _without_user(

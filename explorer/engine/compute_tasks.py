@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from explorer.checkins.errors import LoadCancelled
 from explorer.checkins.model import Dialect, Mapping, Progress
 from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.studies.base.study import Cancelled
 from explorer.studies.guarantees.checks import Check, checks, count
+
+if TYPE_CHECKING:
+    from explorer.checkins.sources import SniffedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class ImportTask:
     mapping: Mapping | None
     dialect: Dialect | None
     memory: int
+    sniffed: SniffedSource | None
     cache_dir: Path
 
 
@@ -57,6 +61,7 @@ def import_data(
             dialect=task.dialect,
             cache_dir=task.cache_dir,
             memory=task.memory,
+            sniffed=task.sniffed,
             in_memory=0,
             progress=report,
             cancelled=cancelled,

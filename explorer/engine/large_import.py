@@ -50,6 +50,7 @@ from explorer.checkins.sharding import (
 from explorer.checkins.sources import (
     DataFiles,
     SniffedSource,
+    SniffSettings,
     Source,
     check_readable,
     find_files,
@@ -78,6 +79,7 @@ def open_any_size(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     known_synthetic: frozenset[str] = frozenset(),
+    sniffed: SniffedSource | None = None,
     say: Callable[[ImportSize], None] = lambda _: None,
     memory: int | None = None,
     in_memory: int | None = None,
@@ -88,7 +90,7 @@ def open_any_size(
 
     Parameters
     ----------
-    source, mapping, dialect, cache_dir, use_cache, progress, cancelled, known_synthetic
+    source, mapping, dialect, cache_dir, use_cache, progress, cancelled, known_synthetic, sniffed
         As in `explorer.checkins.open_checkins`.
     say : callable
         Called with what an import takes before it begins; may raise to stop.
@@ -108,9 +110,9 @@ def open_any_size(
         As `open_checkins`; also if the disk has not enough room.
     """
 
-    def at_once(sniffed: SniffedSource | None = None) -> CheckinData:
+    def at_once(sniffed: SniffedSource | None) -> CheckinData:
         return open_checkins(
-            source,
+            files,
             mapping,
             dialect=dialect,
             cache_dir=cache_dir,
@@ -123,11 +125,11 @@ def open_any_size(
 
     memory = memory or database_bytes()
     most = max_rows_in_memory(memory) if in_memory is None else in_memory
-    files = find_files(source, cancelled)
+    files = find_files(source, cancelled) if sniffed is None else sniffed.files
     if sum(check_readable(part.path) for part in files.parts) < MIN_BYTES_PER_ROW * most:
-        return at_once()
-    sniffed = sniff_source(source, mapping, dialect, cancelled)
-    files, preview = sniffed.files, sniffed.preview
+        return at_once(sniffed)
+    sniffed = sniff_source(files, SniffSettings.of(mapping, dialect), cancelled, sniffed)
+    preview = sniffed.preview
     found = dialect or preview.dialect
     rows = estimated_rows(files, found)
     columns = mapping or preview.mapping

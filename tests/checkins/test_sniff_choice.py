@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from explorer.checkins import CheckinError, open_checkins, sniff
+from explorer.checkins import CheckinError, open_checkins, sniff, sniff_source, sources
 
 
 def test_a_chosen_delimiter_cuts_the_fields(tmp_path: Path) -> None:
@@ -47,3 +48,24 @@ def test_a_file_is_loaded_with_the_dialect_chosen(tmp_path: Path) -> None:
     ) as data:
         assert data.rows == 20
         assert data.users == 1
+
+
+def test_a_source_is_inspected_again_only_for_other_settings(tmp_path, monkeypatch):
+    path = tmp_path / "points.csv"
+    rows = [f"{i % 5},2020-01-{i:02}T00:00:00Z,48.{i:02},11.5" for i in range(1, 30)]
+    path.write_text("\n".join(["user,time,lat,lon", *rows, ""]))
+    sniffed = sniff_source(path, sources.SniffSettings())
+    inspected = []
+    inspect = sources.sniff
+
+    def counted(*settings):
+        inspected.append(settings)
+        return inspect(*settings)
+
+    monkeypatch.setattr(sources, "sniff", counted)
+    open_checkins(path, cache_dir=None, sniffed=sniffed).close()
+    assert not inspected
+    mapping = replace(sniffed.preview.mapping, encoding="latin-1")
+    with open_checkins(path, mapping, cache_dir=None, sniffed=sniffed) as data:
+        assert data.rows == 29
+    assert [encoding for _, _, encoding, *_ in inspected] == ["latin-1"]

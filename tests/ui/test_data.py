@@ -12,7 +12,8 @@ from PySide6.QtCore import QDate, QDateTime, Qt, QTime, QTimeZone
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
-from explorer.checkins import Mapping
+import explorer.checkins
+from explorer.checkins import LoadCancelled, Mapping, sources
 from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.preview import first_region
@@ -77,6 +78,19 @@ def test_a_generated_file_is_loaded_and_described(map_page: MapPage, checkins) -
     assert f"{used:,.0f} of {used:,.0f} users" in map_page.panel.sample.count.text()
 
 
+def test_a_file_is_inspected_once(map_page: MapPage, checkins, monkeypatch) -> None:
+    inspected = []
+    inspect = sources.sniff
+
+    def counted(path, *settings, **named):
+        inspected.append(path)
+        return inspect(path, *settings, **named)
+
+    monkeypatch.setattr(sources, "sniff", counted)
+    map_page.load(checkins)
+    assert inspected == [checkins]
+
+
 def test_the_first_region_is_the_densest_area(map_page: MapPage, checkins) -> None:
     map_page.load(checkins)
     data, region = map_page.data.current, map_page.region
@@ -139,17 +153,15 @@ def test_a_look_at_the_columns_is_cancelled_too(
     map_page: MapPage, checkins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thousands of columns take long before anything is loaded."""
-    import explorer.checkins as room
-
     looking = threading.Event()
 
-    def sniff(files, delimiter, encoding, cancelled, **_: object) -> None:
+    def sniff(files, settings, cancelled) -> None:
         looking.set()
         while not cancelled():
             time.sleep(0.01)
-        raise room.LoadCancelled
+        raise LoadCancelled
 
-    monkeypatch.setattr(room, "sniff_files", sniff)
+    monkeypatch.setattr(explorer.checkins, "sniff_source", sniff)
     map_page.data.open(checkins)
     map_page.qtbot.waitUntil(looking.is_set)
     with map_page.qtbot.waitSignal(map_page.data.cancelled):

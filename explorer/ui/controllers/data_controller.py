@@ -42,6 +42,7 @@ from explorer.ui.controllers.preview import PreviewPicture, background_previews,
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.checkins.import_size import ImportSize
+    from explorer.checkins.sources import SniffedSource
 
 CONFIDENT_SHARE = 0.9
 """Share of the first rows that must match the detected format to load without a question."""
@@ -338,16 +339,19 @@ class DataController(QObject):
         unpack = job.unpack or (job.dialect is not None and job.dialect.unpack)
         with ExitStack() as stack:
             source, mapping, dialect = job.source, job.mapping, job.dialect
+            sniffed = None
             if job.sample is not None:
                 source = (stack.enter_context(resource_path(job.sample.file)),)
             elif mapping is None or source[0].is_file():
                 layer = job.layer or (job.dialect.layer if job.dialect else None)
                 files = checkins.find_files(source, task.cancelled)
                 before = mapping or job.former
+                # a former mapping decides only after its columns were confirmed
+                decimal = mapping.decimal if mapping is not None else None
                 encoding = before.encoding if before is not None else None
-                preview = checkins.sniff_files(
-                    files, None, encoding, task.cancelled, layer=layer, unpack=unpack
-                )
+                settings = checkins.SniffSettings(encoding, decimal, layer, unpack)
+                sniffed = checkins.sniff_source(files, settings, task.cancelled)
+                preview = sniffed.preview
                 if job.former is not None and not job.ask:
                     if asked_today(preview, job.former):
                         return MappingRequest(
@@ -374,7 +378,7 @@ class DataController(QObject):
                     stack.enter_context(background_previews(*early, task.report, task.cancelled))
             # Fixed now, so that later steps do not depend on the free memory.
             memory = self.memory or database_bytes()
-            how = (source, mapping, dialect, memory)
+            how = (source, mapping, dialect, memory, sniffed)
             try:
                 try:
                     data = self._open(task, *how)
@@ -399,6 +403,7 @@ class DataController(QObject):
         mapping: Mapping | None,
         dialect: Dialect | None,
         memory: int,
+        sniffed: SniffedSource | None,
     ) -> CheckinData:
         """Open check-ins; raises `_ImportNeeded` if an import is required."""
         # Readers are imported late, in the thread.
@@ -417,6 +422,7 @@ class DataController(QObject):
             progress=task.report,
             cancelled=task.cancelled,
             known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+            sniffed=sniffed,
             say=say,
             memory=memory,
         )
