@@ -17,17 +17,6 @@ from explorer.privacy.shuffle_rdp.composition import (
     Certified as Certified,
     Composition as Composition,
 )
-from explorer.privacy.shuffle_rdp.from_below import (
-    COMPOSED_LOWER as COMPOSED_LOWER,
-    COMPOSED_RESPONSES as COMPOSED_RESPONSES,
-    COMPOSED_THREE_SYMBOL as COMPOSED_THREE_SYMBOL,
-    ComposedRounds as ComposedRounds,
-    LowerRounds as LowerRounds,
-    ResponseRounds as ResponseRounds,
-    ThreeSymbolRounds as ThreeSymbolRounds,
-    is_loose as is_loose,
-    larger_of as larger_of,
-)
 from explorer.privacy.shuffle_rdp.losses import (
     RoundLoss as RoundLoss,
     clone_loss as clone_loss,
@@ -42,13 +31,22 @@ from explorer.privacy.shuffle_rdp.lower import (
 )
 from explorer.privacy.shuffle_rdp.numerical import (
     COMPOSED_CLONES as COMPOSED_CLONES,
+    COMPOSED_LOWER as COMPOSED_LOWER,
+    COMPOSED_RESPONSES as COMPOSED_RESPONSES,
+    COMPOSED_THREE_SYMBOL as COMPOSED_THREE_SYMBOL,
     EPOCH_ADAPTIVE as EPOCH_ADAPTIVE,
     EPOCH_FIXED as EPOCH_FIXED,
     Allocation as Allocation,
     CloneRounds as CloneRounds,
+    ComposedRounds as ComposedRounds,
+    LowerRounds as LowerRounds,
+    ResponseRounds as ResponseRounds,
+    ThreeSymbolRounds as ThreeSymbolRounds,
     allocation_epsilon as allocation_epsilon,
     clone_epsilon as clone_epsilon,
     epochs_begun as epochs_begun,
+    is_loose as is_loose,
+    larger_of as larger_of,
     lower_epsilon as lower_epsilon,
     randomised_response_epsilon as randomised_response_epsilon,
     rounds_an_epoch as rounds_an_epoch,

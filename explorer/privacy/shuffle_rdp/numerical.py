@@ -1,10 +1,14 @@
 """ε after T rounds by composition of privacy losses, certified: rounding included.
 
-Two kinds of laws of one round are composed: those of randomised response on two and three symbols
-(`from_below`), which bound from below what an accountant sound for *all* ε₀-LDP randomisers can
-report, and that of the subsampled clones, which dominates every such randomiser and bounds from
-above. The one is rounded down and the other up, through every step from the atoms of one round to
-the number returned.
+Two kinds of laws of one round are composed: those of randomised response on two and three symbols,
+which bound from below what an accountant sound for *all* ε₀-LDP randomisers can report, and that of
+the subsampled clones, which dominates every such randomiser and bounds from above. The one is
+rounded down and the other up, through every step from the atoms of one round to the number
+returned.
+
+Randomised response is one ε₀-LDP randomiser, common to all clients and not adaptive. An accountant
+that promises ε for all such randomisers promises it for this one: it cannot report less than it
+leaks.
 
 **Epochs: each client takes part once an epoch, in a random split of all clients into rounds.** A
 round has at least k of the n clients, ⌊n/k⌋ rounds are an epoch, and T rounds are composed epoch by
@@ -23,38 +27,34 @@ to independent sampling; they are not verified here, so they are not offered.
 """
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
+from explorer.privacy.core.bound import SHUFFLE_RDP, Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.core.composition import kov_exact_epsilon
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
 from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
-from explorer.privacy.shuffle_rdp.from_below import (
-    COMPOSED_LOWER,
-    COMPOSED_RESPONSES,
-    COMPOSED_THREE_SYMBOL,
-    DENSEST_PAIR,
-    DEPTHS,
-    EPS0_MAX,
-    EPS0_MIN,
-    LOOSE,
-    SUMMED,
-    ComposedRounds,
-    LowerRounds,
-    ResponseRounds,
-    ThreeSymbolRounds,
-    depth_for,
-    is_loose,
+from explorer.privacy.shuffle_rdp.losses import (
+    TWO_LEVEL_EPS0,
+    RoundLoss,
+    clone_loss,
+    randomised_response_loss,
+    three_symbol_loss,
+    two_level_loss,
 )
-from explorer.privacy.shuffle_rdp.losses import TWO_LEVEL_EPS0, clone_loss, two_level_loss
 from explorer.privacy.shuffle_rdp.lower import Direction
+from explorer.privacy.shuffle_rdp.one_round import (
+    RandomisedResponseRound,
+    ThreeSymbolRound,
+    three_symbol_log_p,
+)
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
 from explorer.privacy.shuffling import (
     Clones,
@@ -63,13 +63,42 @@ from explorer.privacy.shuffling import (
     shuffled_epsilon,
 )
 
+EPS0_MIN, EPS0_MAX = 1e-12, 100.0
+"""Where rounds are composed: below, losses lose their digits; above, there are no clones."""
+LOOSE = 1e-3
+"""Relative excess beyond which a number is called truncated."""
+DEPTH = 50.0
+DEPTHS = DEPTH, 4 * DEPTH, 16 * DEPTH
+SUMMED = 1e-9
+"""What sums of one round are raised or lowered by for their rounding."""
+DENSEST_PAIR = 1e6
+"""Depth times the mean number of coins up to which all of a round of coins is listed."""
+_DENSEST = 3e8
+"""Variance of the count up to which all of randomised response is listed where that is needed."""
+_RESPONSE_CELLS = 700
+"""Losses that a round of three symbols is merged on: 1e-9 of ε downwards, and quick."""
+
+COMPOSED_RESPONSES = Reference(
+    SHUFFLE_RDP,
+    "the pair of Theorem 2, composed",
+    "larger of both directions, rounded down",
+)
+COMPOSED_THREE_SYMBOL = Reference(
+    "this program",
+    "randomised response on three symbols, composed",
+    "one client moves from 1 to 2, all others hold 3; rounded down",
+)
+COMPOSED_LOWER = Reference(
+    f"{SHUFFLE_RDP}; this program",
+    "the pair of Theorem 2 and randomised response on three symbols, composed",
+    "the larger, of 2RR in both directions, rounded down",
+)
 _CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _LAST_DIGIT = 1e-15
 """What a single formula is raised by for its rounding."""
 _MAX_MESSAGES = 1e7
 """Beyond so many messages a round the clones' bound stands alone."""
-
 COMPOSED_CLONES = Reference(
     "Feldman, McMillan & Talwar; Zhu, Dong & Wang 2022",
     "subsampled clones, composed",
@@ -85,6 +114,175 @@ EPOCH_ADAPTIVE = Reference(
     "clones of one shuffle of k an epoch, composed",
     "randomisers may adapt between rounds; no gain from sampling; rounded up",
 )
+
+
+def is_loose(known: Certified, share: float = LOOSE) -> bool:
+    """Return whether a number is further beside the truth than a share of itself."""
+    return known.excess > share * known.value
+
+
+def depth_for(delta: float, T: int) -> float:
+    """Return at which e^−depth outcomes of a round are left out: T of them are little beside δ."""
+    return DEPTH * max(1, math.ceil((math.log(T) - math.log(delta) + 12) / DEPTH))
+
+
+def larger_of(found: Sequence[Certified]) -> Certified:
+    """Return the largest of lower bounds on one number.
+
+    One that is not known well does no harm if it cannot be the largest.
+    """
+    best = max(found, key=lambda known: known.value)
+    return Certified(best.value, max(known.value + known.excess for known in found) - best.value)
+
+
+class ComposedRounds(Protocol):
+    """T rounds of one kind, bounded on one side."""
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1]."""
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0, a relative excess of `enough` being good enough."""
+
+
+class _FromBelow(ABC):
+    """Rounds of one randomiser at min(ε₀, 100), which is ε₀-LDP too, k of n clients in each."""
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        self._round = min(eps0, EPS0_MAX), k, n
+        self._known, self._lesser = eps0 >= EPS0_MIN, eps0 > EPS0_MAX
+        self._routes: dict[tuple[float, bool], list[Composition]] = {}
+        self._alone: RandomisedResponseRound | ThreeSymbolRound | None = None
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1]."""
+        if T == 1 and (one := self._one_round()) is not None:
+            return self._certified(float(one.epsilon(delta)[0]))
+        return self._largest(lambda route: route.epsilon(delta, T), depth_for(delta, T))
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0."""
+        if T == 1 and (one := self._one_round()) is not None:
+            return self._certified(float(one.delta(epsilon)[0]))
+        found = Certified(0.0, math.inf)
+        for depth in DEPTHS:
+            found = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
+            if found.value * LOOSE >= T * math.exp(-depth):
+                break
+        return found
+
+    @abstractmethod
+    def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
+        """Return the laws of one round whose larger divergence counts."""
+
+    @abstractmethod
+    def _curve(self) -> RandomisedResponseRound | ThreeSymbolRound | None:
+        """Return one round exactly, if it can be had."""
+
+    @abstractmethod
+    def _may_be_dense(self, depth: float) -> bool:
+        """Return whether all outcomes of a round can be listed."""
+
+    def _certified(self, value: float) -> Certified:
+        return Certified(value * (1 - SUMMED), math.inf if self._lesser else 0.0)
+
+    def _one_round(self) -> RandomisedResponseRound | ThreeSymbolRound | None:
+        if self._alone is None and self._known:
+            self._alone = self._curve()
+        return self._alone
+
+    def _largest(
+        self, ask: Callable[[Composition], Certified], depth: float, enough: float = FINE
+    ) -> Certified:
+        if not self._known:
+            return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
+        found = []
+        for index, route in enumerate(self._composed(depth, thin=True)):
+            known = ask(route)
+            downsampled = math.isfinite(route.loss.reach)
+            if is_loose(known, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
+                # Of few rounds the atoms themselves show, not only what they add up to.
+                known = max(known, ask(self._composed(depth, thin=False)[index]))
+            found.append(known)
+        best = larger_of(found)
+        return best._replace(excess=math.inf) if self._lesser else best
+
+    def _composed(self, depth: float, *, thin: bool) -> list[Composition]:
+        if (depth, thin) not in self._routes:
+            laws = self._laws(depth, thin)
+            self._routes[depth, thin] = [Composition(law, Role.LOWER) for law in laws]
+        return self._routes[depth, thin]
+
+
+class ResponseRounds(_FromBelow):
+    """Rounds of binary randomised response (2RR), k of n clients in each, from below.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0, 800]; above 100 that of 100, whose randomised response is ε₀-LDP too, and below
+        1e-12 nothing.
+    k, n : float
+        1 ≤ k ≤ n ≤ 1e12.
+    direction : Direction
+    """
+
+    def __init__(
+        self, eps0: float, k: float, n: float, direction: Direction = Direction.BOTH
+    ) -> None:
+        super().__init__(eps0, k, n)
+        self._direction = direction
+
+    def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
+        loss = randomised_response_loss(*self._round, depth=depth, thin=thin)
+        both = {Direction.QP: loss, Direction.PQ: loss.reversed()}
+        wanted = both if self._direction is Direction.BOTH else (self._direction,)
+        return [both[which] for which in wanted]
+
+    def _curve(self) -> RandomisedResponseRound | None:
+        both = self._direction is Direction.BOTH
+        return RandomisedResponseRound(*self._round) if both else None
+
+    def _may_be_dense(self, depth: float) -> bool:
+        eps0, k, _ = self._round
+        return k * math.exp(-eps0) <= _DENSEST
+
+
+class ThreeSymbolRounds(_FromBelow):
+    """Rounds of randomised response on three symbols (3RR), as `ResponseRounds`."""
+
+    def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
+        return [three_symbol_loss(*self._round, cells=_RESPONSE_CELLS, depth=depth, thin=thin)]
+
+    def _curve(self) -> ThreeSymbolRound:
+        return ThreeSymbolRound(*self._round)
+
+    def _may_be_dense(self, depth: float) -> bool:
+        eps0, k, _ = self._round
+        return depth * k * math.exp(three_symbol_log_p(eps0)) <= DENSEST_PAIR
+
+
+class LowerRounds:
+    """The larger of 2RR in both directions and of 3RR: the *lower bound (2RR, 3RR)*.
+
+    Parameters as of `ResponseRounds`.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        self._pairs = ResponseRounds(eps0, k, n), ThreeSymbolRounds(eps0, k, n)
+
+    def each(self, delta: float, T: int) -> tuple[Certified, Certified]:
+        """Return ε at δ in (0, 1] of 2RR and of 3RR."""
+        two, three = (pair.epsilon(delta, T) for pair in self._pairs)
+        return two, three
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return ε at δ in (0, 1]."""
+        return larger_of(self.each(delta, T))
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0."""
+        return larger_of([pair.delta(epsilon, T, enough) for pair in self._pairs])
 
 
 class CloneRounds:
