@@ -19,7 +19,6 @@ from PIL import Image
 
 from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.figures.colour_maps import colour_table
-from explorer.studies.base.face import primary_keys
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study
 
@@ -38,7 +37,7 @@ def curves(study_id: str, most: int) -> list[list[list[float]]]:
     request = default_request(study)
     result = final_result(StudyRuntime(), request)
     there = {series.key: series for series in result.series}
-    chosen = [there[key] for key in primary_keys(study, request, there)]
+    chosen = [there[key] for key in study.default_curves(request, there)]
     whole = [s for s in chosen if np.all(np.isfinite(s.y) & (s.y > 0))][:most]
     lines = [np.log10(np.stack([s.x, s.y], axis=1)) for s in whole]
     low, high = np.vstack(lines).min(axis=0), np.vstack(lines).max(axis=0)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from explorer.cli.opening import open_file
 from explorer.cli.running import open_host
-from explorer.studies.base.face import primary_keys
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.result import Mark, Surface
 from explorer.studies.base.study import (
@@ -161,7 +160,7 @@ def main(words: list[str]) -> None:
                     drawn = drawn_map(private)
                 elif result is not None:
                     there = [s.key for s in result.series if s.present.any()]
-                    keys = item.curves or primary_keys(study, result.request, there)
+                    keys = item.curves or study.default_curves(result.request, there)
                     drawn = drawn_curves(study, result, keys)
                 if drawn is not None:
                     pictures[name] = drawn

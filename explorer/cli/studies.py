@@ -45,12 +45,10 @@ def described(study: Study) -> dict[str, Any]:
 
     Ends of a range are null where there is none.
     """
-    from explorer.studies.base.face import face_of
     from explorer.studies.registry import study_info
 
-    faces = {q.key: face_of(study, q.key) for q in study.quantities}
-    first = next(iter(faces.values()), None)
-    essential = first.essential if first is not None else face_of(study, "").essential
+    defaults = {q.key: study.plot_defaults(q.key) for q in study.quantities}
+    sliders, _ = study.plot_defaults(study.quantities[0].key if study.quantities else "")
     return {
         "id": study.id,
         "name": study.name,
@@ -58,7 +56,7 @@ def described(study: Study) -> dict[str, Any]:
         "family": study_info(study.id).family,
         "workspace": study.workspace,
         "needs_data": study.needs_data,
-        "parameters": [_parameter(p, p.key in essential) for p in study.parameters],
+        "parameters": [_parameter(p, p.key in sliders) for p in study.parameters],
         "quantities": [
             {
                 "key": q.key,
@@ -67,8 +65,8 @@ def described(study: Study) -> dict[str, Any]:
                 "unit": q.unit,
                 "scale": q.scale.value,
                 "sweeps": list(q.sweeps),
-                "essential": list(faces[q.key].essential),
-                "primary": list(faces[q.key].primary),
+                "essential": list(defaults[q.key][0]),
+                "primary": list(defaults[q.key][1]),
             }
             for q in study.quantities
         ],

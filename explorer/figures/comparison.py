@@ -11,7 +11,6 @@ from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.claims import conditions_of, failing_of
-from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import (
     Condition,
@@ -187,7 +186,7 @@ def compared_row(
         "; ".join(filter(None, (result.stamp, CURATOR_ONLY if curator else ""))),
         recipe,
         "" if number.value is not None else _why(number),
-        short=short_name(study, key, number.label),
+        short=study.short_name(key, number.label),
         requested_quantity=y,
         claimed=claimed,
         grade=series.grade if series and number.role in (Role.UPPER, Role.LOWER) else None,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.heatmaps import LossStatistics, loss_statistics
-from explorer.studies.base.face import headline_of
+from explorer.studies.base.claims import headline_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result
 from explorer.studies.heatmap import losses

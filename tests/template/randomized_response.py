@@ -6,8 +6,9 @@ import numpy as np
 
 from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.studies.base.builders import count, epsilon
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_most
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import Condition, Guarantee, Quantity
 from explorer.studies.catalog import StudyInfo
 

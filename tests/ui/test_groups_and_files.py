@@ -19,7 +19,6 @@ from explorer.engine.runtime import (
     typed_value,
 )
 from explorer.engine.session.recipe import Recipe
-from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import Cancelled, SpacePicture, default_sweep, parameter
 from explorer.studies.registry import get_study
 from explorer.ui.panels.space import MAX_POINTS, SpacePlot, SpaceView
@@ -134,7 +133,7 @@ def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
     settled(window)
     panel, session = window.parameters, window.session
     shown = [key for key, row in panel.pages["shuffle-rdp"].rows.items() if row.isVisible()]
-    assert sorted(shown) == sorted(essential_keys(get_study("shuffle-rdp"), session.request()))
+    assert sorted(shown) == sorted(get_study("shuffle-rdp").default_sliders(session.request()))
     assert len(shown) == 4
     more, told = panel.section("more"), panel.pages["shuffle-rdp"].told
     assert not more.open

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
 from explorer.engine.session.validation import plain, read, read_list
-from explorer.studies.base.face import MOST_CURVES, primary_keys
+from explorer.studies.base.plots import MAX_DEFAULT_CURVES
 from explorer.studies.base.result import OWN
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
@@ -121,8 +121,8 @@ def _first_of_study(
 ) -> tuple[str, ...]:
     if papers := [key for key in preset_curves(look, request) if key in keys]:
         return tuple(papers)
-    first = primary_keys(get_study(request.study), request, keys)
-    return first if not claimed or claimed in first else (*first[: MOST_CURVES - 1], claimed)
+    first = get_study(request.study).default_curves(request, keys)
+    return first if not claimed or claimed in first else (*first[: MAX_DEFAULT_CURVES - 1], claimed)
 
 
 def hidden_keys(

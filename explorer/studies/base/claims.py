@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Grade, Role
-from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.phrases import useless
-from explorer.studies.base.study import Claim, ClaimText, Condition, Result, Series, Study, quantity
+from explorer.studies.base.numbers import at_least, at_most, format_number
+from explorer.studies.base.phrases import Headline, useless
+from explorer.studies.base.plots import Claim, ClaimText
+from explorer.studies.base.study import Condition, Quantity, Result, Series, Study, quantity
 from explorer.studies.registry import get_study
 
 SO_FAR = "Further bounds are being computed."
@@ -148,7 +149,7 @@ def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
         )
         why = "" if coming else reason.why
     series, value = known[key], valid[key]
-    text = claim.text(result, series, value)
+    text = (claim.text or number_text)(result, series, value)
     found = ClaimedBound(series, value, text, wanted, failing, why, awaited, claim.kind)
     if found.unsettled and useless(text.pairs):
         # A looser bound came first: its verdict would be gone when the others are there.
@@ -297,3 +298,35 @@ def failing_of(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     One that is not `of_guarantee` says how sharp something is, and breaks nothing.
     """
     return tuple(c for c in conditions if c.holds is False and c.of_guarantee)
+
+
+def headline_of(study: Study, result: Result, found: ClaimedBound | None) -> Headline | None:
+    """Return the headline; None while nothing is known, or where nothing is claimed."""
+    plot = study.plot(result.request.quantity)
+    if plot is not None and plot.headline is not None:
+        return plot.headline(result, found)
+    if found is None:
+        return _first_number(study, result)
+    name = study.short_name(found.series.key, found.series.label)
+    shown = quantity(study, result.request.quantity)
+    sentence = found.text.lines[0] if found.text.lines else _by(shown, name)
+    return Headline(found.text.number, sentence)
+
+
+def _first_number(study: Study, result: Result) -> Headline | None:
+    """Return a headline of the first curve drawn by default that is no baseline."""
+    keys = study.default_curves(result.request, [s.key for s in result.series])
+    there = [s for key in keys for s in result.series if s.key == key]
+    for series in there:
+        value = result.number(series.key)
+        if value is not None and series.role is not Role.BASELINE:
+            shown = quantity(study, result.request.quantity)
+            number = f"{series.role.glyph} {format_number(value, series.role)}"
+            name = study.short_name(series.key, series.label)
+            # Without a symbol: the name is too long here and stands in the sentence.
+            return Headline(f"{shown.symbol} {number} {shown.unit}".strip(), _by(shown, name))
+    return None
+
+
+def _by(shown: Quantity, name: str) -> str:
+    return f"{shown.name[:1].upper()}{shown.name[1:]}, by “{name}”."

@@ -1,39 +1,28 @@
-"""Base class of studies whose answers are curves, each declared once.
+"""Base class of studies whose answers are curves.
 
-A `Curve` holds everything that is known about one line of a plot: formula, role, source, names,
-unit, statistic, colour, whether it is drawn by default and whether it may be claimed. A `Plot` is a
-quantity with its curves and sliders. `CurveStudy` derives quantities, claims, defaults and short
-names from its plots and evaluates the curves at the points of a request.
+`CurveStudy` evaluates the curves of its plots (`explorer.studies.base.plots`) at the points of a
+request, in one or several stages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
-from explorer.studies.base.claims import ClaimedBound, number_text
-from explorer.studies.base.result import Mark
+from explorer.privacy.core.bound import Bound, FloatArray
+from explorer.studies.base.plots import Curve, Text
 from explorer.studies.base.study import (
-    Claim,
-    ClaimText,
     Condition,
     Context,
-    Face,
     Fidelity,
     Guarantee,
-    Headline,
-    Quantity,
     Request,
     Result,
     ScalarResult,
     Series,
-    Statistic,
     Study,
     Table,
 )
@@ -101,145 +90,6 @@ class Points:
         return self.at(self.swept.downsampled(count), fidelity)
 
 
-Text = str | Callable[[Any], str]
-"""A text, or a function from `Points` to it."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One curve of a plot.
-
-    Attributes
-    ----------
-    key : str
-        Stable id: CSV column, claim, style lookup.
-    label : str or callable
-        Legend text without the role.
-    short : str
-        Name of at most 26 letters; empty if the label is that short.
-    role : Role
-    source : Reference
-    value : callable
-        From `Points` to y values, one a point, or to a `Bound`, which then takes the place of
-        `role`, `source`, `where` and `why`; None if the curve is not part of this answer.
-    where : callable, optional
-        From `Points` to where the statement holds, a bool a point; everywhere by default.
-    why : str
-        Reason given where it does not hold.
-    note : str or callable
-        What else a reader must know.
-    primary : int
-        Rank among the curves that are drawn by default; 0 if it is not one of them. Equal ranks
-        keep the order of the plot.
-    claimable : int
-        Rank among the curves that may be claimed, of which the lowest wins where values are equal;
-        0 if it may not.
-    unclaimed : str
-        Why a bound beside claimable ones is never claimed: it is of another mechanism, or under
-        another promise.
-    statistic : Statistic or None
-        What an error is over the draws of the noise; None for the statistic of the quantity.
-    unit : str
-        Unit of its number at the sliders.
-    colour : int or None
-        Place in the palette; None for its place among the curves of the answer.
-    mark : Mark
-    assumes : tuple of str
-        Ids of the conditions that it needs beyond those of the whole answer.
-    points : callable, optional
-        From `Points` to the fewer ones at which it is computed.
-    draw : callable, optional
-        From the curve and `Points` to the `Series`, in place of `value`, for what is no function of
-        the sweep's points (dots, bands); None if it is not part of this answer. A curve that is
-        drawn so has no number at the sliders.
-    """
-
-    key: str
-    label: Text
-    short: str
-    role: Role
-    source: Reference
-    value: Callable[[Any], Any] | None = None
-    where: Callable[[Any], Any] | None = None
-    why: str = ""
-    note: Text = ""
-    primary: int = 1
-    claimable: int = 0
-    unclaimed: str = ""
-    statistic: Statistic | None = None
-    unit: str = ""
-    colour: int | None = None
-    mark: Mark = Mark.LINE
-    assumes: tuple[str, ...] = ()
-    points: Callable[[Any], Any] | None = None
-    draw: Callable[[Curve, Any], Series | None] | None = None
-
-    def bound(self, p: Any) -> Bound | None:
-        """Return its values at all points; None if it is not part of this answer."""
-        value = None if self.value is None else self.value(p)
-        if value is None or isinstance(value, Bound):
-            return value
-        value = np.asarray(value, float)
-        valid = np.ones(value.shape, bool) if self.where is None else np.asarray(self.where(p))
-        return Bound(value, self.role, self.source, valid, "" if valid.all() else self.why)
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A quantity, its curves, and which sliders are shown by default.
-
-    Attributes
-    ----------
-    quantity : Quantity
-    curves : tuple of Curve
-        In the order in which they are drawn and take colours.
-    sliders : tuple of str
-        Keys of the three or four parameters that have a slider by default.
-    better : str
-        Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
-    kind : str
-        Whether claimable curves are ``bounds`` on one mechanism, or ``mechanisms`` under one
-        promise.
-    solves : str
-        The parameter that *Solve* offers first; empty for the one on the x axis.
-    claim_text : callable
-        From an answer, the claimed series and its value at the sliders to the text of the claim.
-    headline : callable, optional
-        From an answer and what is claimed of it (or None) to the headline; by default the text of
-        the claim.
-    """
-
-    quantity: Quantity
-    curves: tuple[Curve, ...]
-    sliders: tuple[str, ...]
-    better: Literal["low", "high"] = "low"
-    kind: Literal["bounds", "mechanisms"] = "bounds"
-    solves: str = ""
-    claim_text: Callable[[Result, Series, float], ClaimText] = field(default=number_text)
-    headline: Callable[[Result, ClaimedBound | None], Headline | None] | None = None
-
-    @property
-    def primary(self) -> tuple[str, ...]:
-        """Keys of the curves that are drawn by default."""
-        ranked = sorted((c for c in self.curves if c.primary), key=lambda c: c.primary)
-        return tuple(c.key for c in ranked)
-
-    @property
-    def claim(self) -> Claim | None:
-        """What may be claimed of the quantity; None if nothing may."""
-        ranked = sorted((c for c in self.curves if c.claimable), key=lambda c: c.claimable)
-        if not ranked:
-            return None
-        return Claim(
-            tuple(c.key for c in ranked),
-            self.claim_text,
-            self.kind,
-            self.better,
-            self.solves,
-            {c.key: c.unclaimed for c in self.curves if c.unclaimed},
-        )
-
-
 class CurveStudy(Study):
     """A study whose answers are curves.
 
@@ -248,20 +98,13 @@ class CurveStudy(Study):
     `stages` if there are coarse answers, `simulation` if dots are simulated after the last one.
     """
 
-    plots: ClassVar[tuple[Plot, ...]]
     points: ClassVar[type[Points]] = Points
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        curves = [curve for plot in cls.plots for curve in plot.curves]
-        cls.quantities = tuple(plot.quantity for plot in cls.plots)
-        cls.short_names = {curve.key: curve.short for curve in curves if curve.short}
-        cls.faces = {
-            plot.quantity.key: Face(plot.sliders, plot.primary, plot.headline) for plot in cls.plots
-        }
-        cls.claims = {p.quantity.key: claim for p in cls.plots if (claim := p.claim) is not None}
         if "references" not in cls.__dict__:
-            cls.references = tuple(dict.fromkeys(curve.source for curve in curves))
+            sources = [curve.source for plot in cls.plots for curve in plot.curves]
+            cls.references = tuple(dict.fromkeys(sources))
 
     def stages(self, p: Any) -> Iterable[Any]:
         """Return the points of every answer to come, coarse ones first.

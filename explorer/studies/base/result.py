@@ -1,5 +1,6 @@
 """Results of studies: curves, maps and numbers with roles, conditions and sources."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -409,6 +410,11 @@ class Result:
             if item.key == key:
                 return item
         raise KeyError(key)
+
+    def number(self, key: str) -> float | None:
+        """Return the finite number of a readout at the sliders' values; None if there is none."""
+        value = next((r.value for r in self.readouts if r.key == key), None)
+        return None if value is None or not math.isfinite(value) else float(value)
 
     def surface(self, key: str) -> Surface:
         """Return the surface of that key; KeyError if there is none."""

@@ -8,10 +8,10 @@ after any of them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Reference
@@ -29,6 +29,13 @@ from explorer.studies.base.parameters import (
     with_unit,
 )
 from explorer.studies.base.phrases import Headline
+from explorer.studies.base.plots import (
+    MAX_DEFAULT_CURVES,
+    MAX_SLIDERS,
+    Claim,
+    ClaimText,
+    Plot,
+)
 from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.result import (
     Arrow,
@@ -57,7 +64,6 @@ __all__ = [
     "Condition",
     "Context",
     "Diagram",
-    "Face",
     "Fidelity",
     "Guarantee",
     "Handle",
@@ -186,58 +192,6 @@ class Context(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimText:
-    """Meaning of a claimed number.
-
-    Attributes
-    ----------
-    number : str
-        ``ε ≤ 0.2078``, rounded to its safe side.
-    lines : tuple of str
-        The best that an observer can do, then the basis of that statement. Empty where the claim is
-        not about privacy.
-    promise : str
-        The guarantee if a record is replaced; empty where the claim is not about privacy.
-    pairs : tuple of (float, float)
-        As of `Guarantee`; empty where the claim is not about privacy.
-    """
-
-    number: str
-    lines: tuple[str, ...] = ()
-    promise: str = ""
-    pairs: tuple[tuple[float, float], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The bounds that may be claimed of one quantity of a study.
-
-    Attributes
-    ----------
-    among : tuple of str
-        Keys of the series that may be claimed; of equal ones the first is.
-    text : callable
-        From an answer, the claimed series and its value at the slider to a `ClaimText`.
-    kind : str
-        ``bounds`` on one mechanism, or ``mechanisms`` under one promise.
-    better : str
-        Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
-    solves : str
-        The parameter that *Solve* offers first; empty for the one on the x axis.
-    besides : mapping of str to str
-        Why a bound that is drawn beside them is never claimed, by the key of its series: it is of
-        another mechanism, or under another promise.
-    """
-
-    among: tuple[str, ...]
-    text: Callable[[Result, Series, float], ClaimText]
-    kind: Literal["bounds", "mechanisms"] = "bounds"
-    better: Literal["low", "high"] = "low"
-    solves: str = ""
-    besides: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Advice:
     """A value of a parameter that is recommended.
 
@@ -258,26 +212,6 @@ class Advice:
     caution: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Face:
-    """Sliders, curves and headline shown by default for one quantity.
-
-    Attributes
-    ----------
-    essential : tuple of str
-        Keys of the parameters that have a row at once, three or four.
-    primary : tuple of str
-        Keys of the curves that are drawn at once, three to five.
-    answer : callable or None
-        From a result and what is claimed of it (`ClaimedBound` or None) to the answer; None for the
-        claim's own words.
-    """
-
-    essential: tuple[str, ...]
-    primary: tuple[str, ...]
-    answer: Callable[[Result, Any], Headline | None] | None = None
-
-
 class Study(ABC):
     """A question with parameters, answered by curves or maps.
 
@@ -288,18 +222,27 @@ class Study(ABC):
     id: ClassVar[str]
     references: ClassVar[tuple[Reference, ...]] = ()
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    plots: ClassVar[tuple[Plot, ...]] = ()
+    """Declares quantities, claims and short names, which are derived from it. The plot of a map has
+    no key: it stands for its sliders and its headline."""
     quantities: ClassVar[tuple[Quantity, ...]] = ()
     needs_data: ClassVar[bool] = False
     page: ClassVar[Page | None] = None
     presets: ClassVar[tuple[Preset, ...]] = ()
     claims: ClassVar[Mapping[str, Claim]] = MappingProxyType({})
     """Bounds that may be claimed, by quantity."""
-    faces: ClassVar[Mapping[str, Face]] = MappingProxyType({})
-    """Sliders and curves shown by default, by quantity (`explorer.studies.base.face`)."""
     simulated: ClassVar[str] = ""
     """Release id of what users would have to draw themselves, or is drawn inexactly; else empty."""
     short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Names of at most 26 letters for curves, by key; of others the label stands for it."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "plots" not in cls.__dict__:
+            return
+        cls.quantities = tuple(plot.quantity for plot in cls.plots if plot.quantity.key)
+        cls.claims = {p.quantity.key: claim for p in cls.plots if (claim := p.claim) is not None}
+        cls.short_names = {c.key: c.short for p in cls.plots for c in p.curves if c.short}
 
     @property
     def name(self) -> str:
@@ -315,6 +258,45 @@ class Study(ABC):
     def workspace(self) -> str:
         """As in the catalog."""
         return study_info(self.id).workspace
+
+    def plot(self, quantity_key: str) -> Plot | None:
+        """Return the plot of a quantity; None if none is declared."""
+        return next((p for p in self.plots if p.quantity.key == quantity_key), None)
+
+    def plot_defaults(self, quantity_key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the keys of the sliders and of the curves shown by default for a quantity.
+
+        Without a plot these are the first relevant parameters and the first claimable curves.
+        """
+        plot = self.plot(quantity_key)
+        if plot is not None:
+            return plot.sliders, plot.primary
+        values = {p.key: p.default for p in self.parameters}
+        sliders = [
+            p.key
+            for p in self.parameters
+            if p.in_panel and not p.group and relevant(p, values, quantity_key)
+        ]
+        claim = self.claims.get(quantity_key)
+        return tuple(sliders[:MAX_SLIDERS]), claim.among[:MAX_DEFAULT_CURVES] if claim else ()
+
+    def default_sliders(self, request: Request) -> tuple[str, ...]:
+        """Return the parameters shown by default: relevant ones, and that of the x axis."""
+        values, (keys, _) = dict(request.values), self.plot_defaults(request.quantity)
+        swept = "" if request.sweep is None else request.sweep.key
+        if swept and swept not in keys and parameter(self, swept).in_panel:
+            keys = (*keys[: MAX_SLIDERS - 1], swept)
+        return tuple(k for k in keys if relevant(parameter(self, k), values, request.quantity))
+
+    def default_curves(self, request: Request, there: Iterable[str]) -> tuple[str, ...]:
+        """Return the curves drawn by default, of those that an answer has, in order of rank."""
+        there = list(there)
+        _, declared = self.plot_defaults(request.quantity)
+        return tuple(k for k in declared if k in there) or tuple(there[:MAX_DEFAULT_CURVES])
+
+    def short_name(self, key: str, label: str) -> str:
+        """Return the name of a curve for narrow places; the label if it has no shorter one."""
+        return self.short_names.get(key, label)
 
     def advice(self, request: Request) -> Advice | None:
         """Return a recommended value, chosen by public numbers alone; None without one."""

@@ -10,9 +10,10 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.builders import choice, real
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
+from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.result import Handle, Mark
 from explorer.studies.base.study import (
     Condition,

@@ -21,8 +21,8 @@ from explorer.privacy.learning import (
     Softmax,
     State,
 )
-from explorer.studies.base.curve_study import Curve
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import guarantee as words

@@ -16,10 +16,10 @@ from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.claims import ClaimedBound, with_claim
 from explorer.studies.base.composing import clones_apart
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import NEARLY, at_most, nearest
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -391,7 +391,7 @@ _OF_ACCURACY = (
 
 
 def _risk_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
-    exact, any_model = (number_of(result, key) for key in ("exact", "trivial"))
+    exact, any_model = (result.number(key) for key in ("exact", "trivial"))
     if exact is None or any_model is None:
         return None
     number = f"F − F* ≤ {at_most(min(exact, any_model))}"
@@ -410,7 +410,7 @@ def _risk_headline(result: Result, _found: ClaimedBound | None) -> Headline | No
 
 
 def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
-    accuracy, plain = (number_of(result, key) for key in ("accuracy", "plain"))
+    accuracy, plain = (result.number(key) for key in ("accuracy", "plain"))
     if accuracy is None:
         return None
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"

@@ -10,10 +10,10 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import Points
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Fidelity,
     Headline,
@@ -321,8 +321,8 @@ READOUT_LABELS = {
 
 
 def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
-    level = number_of(result, "level_bcdp")
-    level = number_of(result, "bcdp") if level is None else level
+    level = result.number("level_bcdp")
+    level = result.number("bcdp") if level is None else level
     if level is None:
         return None
     right = times_in_100(best_chance(level))

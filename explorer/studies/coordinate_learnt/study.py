@@ -16,9 +16,10 @@ from explorer.studies.base.builders import (
     share,
     table,
 )
-from explorer.studies.base.curve_study import Curve, CurveStudy
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import guesses
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
     Fidelity,

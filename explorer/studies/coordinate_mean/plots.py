@@ -9,10 +9,10 @@ import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import Points
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase, times
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Headline,
     Mark,
@@ -573,7 +573,7 @@ def _error_headline(result: Result, claimed: ClaimedBound | None) -> Headline | 
     m = MECHANISMS.get(claimed.series.key)
     name = claimed.series.label if m is None else m.short
     text = f"{name}: {error_phrase(claimed.value, Statistic.MEAN_SQUARE)}"
-    if alike := number_of(result, "baseline"):
+    if alike := result.number("baseline"):
         more = times(alike / claimed.value)
         text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
     return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)

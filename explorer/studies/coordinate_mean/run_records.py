@@ -14,7 +14,7 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
-from explorer.studies.base.curve_study import Curve
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Mark, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import guarantee

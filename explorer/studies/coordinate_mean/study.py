@@ -17,8 +17,9 @@ from explorer.studies.base.builders import (
     simulate,
     trials,
 )
-from explorer.studies.base.curve_study import Curve, CurveStudy
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_most
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
     Fidelity,

@@ -9,10 +9,10 @@ import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import Points
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Headline,
     Mark,
@@ -506,7 +506,7 @@ def _distance_headline(result: Result, claimed: ClaimedBound | None) -> Headline
     name = names.get(claimed.series.key, claimed.series.label)
     error = error_phrase(claimed.value, Statistic.MEAN, "of the largest distance")
     text = f"{name}: {error}"
-    laplace = number_of(result, "laplace")
+    laplace = result.number("laplace")
     if laplace is not None and claimed.series.key != "laplace":
         text += f"; Laplace noise {nearest(laplace)}. Their guarantees are not comparable"
     return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN)

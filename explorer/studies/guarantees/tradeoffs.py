@@ -6,19 +6,18 @@ sliders' values as a bound on the errors of every test of two neighbouring data 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.odds import PIECEWISE, tradeoff_attained, tradeoff_from_deltas
 from explorer.studies.base.builders import share
-from explorer.studies.base.claims import number_text, with_claim
+from explorer.studies.base.claims import with_claim
 from explorer.studies.base.numbers import at_most
+from explorer.studies.base.plots import MAX_SLIDERS, Curve, Plot
 from explorer.studies.base.study import (
-    Claim,
     Context,
-    Face,
     Fidelity,
     Guarantee,
     Parameter,
@@ -92,8 +91,7 @@ def no_laws(_request: Request, _promise: Guarantee, _context: Context) -> Iterab
     return ()
 
 
-_BESIDE = ("response", "chance")
-SHARED_NAMES = {
+SHORT_NAMES = {
     "pair": "from (ε, δ) alone",
     "law": "from the whole law",
     "law_2021": "from the law, clones 2021",
@@ -103,6 +101,32 @@ SHARED_NAMES = {
     "audit": "what a test finds",
     "chance": "nothing is seen",
 }
+"""Names of the curves of every study."""
+
+
+def _plot(promising: Sequence[str], sliders: tuple[str, ...]) -> Plot:
+    """Return the plot of the trade-off curve, with the laws that are guarantees first."""
+
+    def curve(key: str, role: Role, source: Reference, **declared: Any) -> Curve:
+        return Curve(key, SHORT_NAMES[key], SHORT_NAMES[key], role, source, **declared)
+
+    return Plot(
+        TRADEOFF,
+        (
+            *(curve(key, Role.LOWER, PIECEWISE, claimable=1) for key in (*promising, "pair")),
+            curve("response", Role.UPPER, PIECEWISE),
+            curve("chance", Role.BASELINE, _CHANCE),
+            curve(
+                "promised",
+                Role.LOWER,
+                PIECEWISE,
+                primary=0,
+                unclaimed="it is promised of the mechanism that the audit runs",
+            ),
+        ),
+        sliders,
+        better="high",
+    )
 
 
 def with_tradeoff(
@@ -147,17 +171,12 @@ def with_tradeoff(
             *own,
         )
         kind.quantities = (*kind.quantities, TRADEOFF)
-        claim = Claim(
-            (*promising, "pair"),
-            number_text,
-            better="high",
-            besides={"promised": "it is promised of the mechanism that the audit runs"},
-        )
-        kind.claims = {**kind.claims, KEY: claim}
-        first = kind.faces.get(others[0])
-        face = Face(first.essential if first else tuple(matter[:4]), (*promising, "pair", *_BESIDE))
-        kind.faces = {**kind.faces, KEY: face}
-        kind.short_names = {**SHARED_NAMES, **kind.short_names}
+        first = next((p for p in kind.plots if p.quantity.key == others[0]), None)
+        plot = _plot(promising, first.sliders if first else tuple(matter[:MAX_SLIDERS]))
+        kind.plots = (*kind.plots, plot)
+        if plot.claim is not None:
+            kind.claims = {**kind.claims, KEY: plot.claim}
+        kind.short_names = {**SHORT_NAMES, **kind.short_names}
         plain = kind.answer
 
         def answer(self: Study, request: Request, context: Context) -> Iterator[Result]:

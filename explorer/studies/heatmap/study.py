@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 from explorer.privacy.heatmaps.budget_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest
 from explorer.studies.base.phrases import Headline
-from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
+from explorer.studies.base.plots import Plot
+from explorer.studies.base.study import Advice, Context, Quantity, Request, Result, Study, Value
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommended
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -58,7 +58,14 @@ class HeatmapStudy(Study):
     needs_data = True
     page = PAGE
     presets = PRESETS
-    faces: ClassVar = {"": Face(("epsilon", "mechanism", "resolution", "sigma"), (), of_draw)}
+    plots = (
+        Plot(
+            Quantity("", "", "map", ()),
+            (),
+            sliders=("epsilon", "mechanism", "resolution", "sigma"),
+            headline=of_draw,
+        ),
+    )
 
     def advice(self, request: Request) -> Advice:
         """Return which mechanism to take."""

@@ -10,10 +10,10 @@ from explorer.privacy.heatmaps import start_level, theory as map_theory
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_least
 from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -277,7 +277,7 @@ def _share_bars(curve: Curve, p: MapPoints) -> Series:
 
 
 def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
-    least = number_of(result, "lower")
+    least = result.number("lower")
     if claimed is None or least is None:
         return None
     return Headline(

@@ -11,10 +11,10 @@ from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_least, nearest
 from explorer.studies.base.phrases import times
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -289,7 +289,7 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     ratios = [
         f"{times(claimed.value / value)} {name}"
         for key, name in rivals
-        if key != claimed.series.key and (value := number_of(result, key))
+        if key != claimed.series.key and (value := result.number(key))
     ]
     return Headline(claimed.text.number, text + (f": {', '.join(ratios)}." if ratios else "."))
 

@@ -11,10 +11,10 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Role
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase, times
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -351,7 +351,7 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
         unit = "of the largest distance" if distances else "in the query's own unit"
         error = error_phrase(claimed.value, statistic, unit)
     text = f"{name}: {error}."
-    if user := number_of(result, "user"):
+    if user := result.number("user"):
         ratio = times(user / claimed.value)
         text += f" User-level DP, a different guarantee, has {ratio} that error."
     return Headline(claimed.text.number, text, statistic=statistic)

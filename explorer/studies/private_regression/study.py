@@ -19,9 +19,9 @@ from explorer.studies.base.builders import (
     trials,
 )
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.simulation import dots_series
 from explorer.studies.base.study import (
     Condition,
@@ -311,7 +311,7 @@ _OPTIONS = (
 
 
 def _excess_headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
-    ours, constant = (number_of(result, key) for key in ("trust-region", "nothing"))
+    ours, constant = (result.number(key) for key in ("trust-region", "nothing"))
     if ours is None:
         return None
     median = result.request["dots"] == MEDIAN

@@ -14,8 +14,9 @@ from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Rol
 from explorer.privacy.shuffle_rdp import Allocation, upper
 from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffling import Clones
-from explorer.studies.base.curve_study import Curve, Plot, Points
+from explorer.studies.base.curve_study import Points
 from explorer.studies.base.phrases import LOWER_BOUND
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Fidelity,
     Quantity,

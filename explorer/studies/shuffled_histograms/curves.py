@@ -13,10 +13,10 @@ from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, Plot, Points
-from explorer.studies.base.face import number_of
+from explorer.studies.base.curve_study import Points
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Headline,
     Quantity,
@@ -507,7 +507,7 @@ def _headline(result: Result, found: ClaimedBound | None) -> Headline | None:
     runs = nearest(100 * (1 - float(result.request["beta"])))
     error = error_phrase(found.value, Statistic.QUANTILE, runs=runs)
     text = f"{'One bin' if one else 'All bins'}: {error}"
-    paper = number_of(result, "paper")
+    paper = result.number("paper")
     if paper is not None:
         text += f"; with the paper's noise {at_most(paper)} is proved"
     return Headline(found.text.number, f"{text}.", statistic=Statistic.QUANTILE)

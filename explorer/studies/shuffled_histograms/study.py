@@ -12,7 +12,8 @@ from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.histograms import Adjacency, Query, count_delta, single_message_epsilon
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
-from explorer.studies.base.curve_study import Curve, CurveStudy
+from explorer.studies.base.curve_study import CurveStudy
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.randomiser_table import (
     FILE,
     TYPED,

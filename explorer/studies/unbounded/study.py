@@ -10,9 +10,10 @@ from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.user_metric import Concentration
 from explorer.studies.base.builders import count, delta, epsilon, real
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
+from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses, odds
+from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
     Guarantee,

@@ -12,6 +12,7 @@ from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.privacy.user_metric.exact_release import IntegerTable
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Guarantee, Mark, Request, ScalarResult, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.guarantees.audits import Audited
@@ -25,6 +26,58 @@ MAX_ALPHA0 = 40.0
 _MAX_DOTS = 1500
 _MAX_COMPARED = 100
 """Largest space other than a grid in which d_EM of the estimate is computed."""
+
+TRUE_SHARES = Curve(
+    "truth",
+    "true shares K̃ (curator only)",
+    "true (curator only)",
+    Role.EXACT,
+    guarantee.DISTANCE,
+    mark=Mark.BARS,
+)
+ANSWERS = Curve(
+    "answers",
+    "shares of the answers, as drawn",
+    "shares of the answers",
+    Role.ESTIMATE,
+    guarantee.ALGORITHM_2,
+    mark=Mark.DOTS,
+)
+UNBIASED = Curve(
+    "estimate",
+    "estimate F = v·A⁻¹, unbiased, signed",
+    "unbiased estimate F",
+    Role.ESTIMATE,
+    guarantee.ALGORITHM_2,
+    primary=0,
+    mark=Mark.DOTS,
+)
+PROJECTED = Curve(
+    "projected",
+    "its projection on shares",
+    "estimate, projected",
+    Role.ESTIMATE,
+    guarantee.ALGORITHM_2,
+    mark=Mark.DOTS,
+)
+BEFORE = Curve(
+    "before",
+    "users' items (curator only)",
+    "items (curator only)",
+    Role.EXACT,
+    guarantee.DISTANCE,
+    mark=Mark.DOTS,
+)
+AFTER = Curve(
+    "after",
+    "answers, shuffled",
+    "answers, shuffled",
+    Role.ESTIMATE,
+    guarantee.ALGORITHM_2,
+    mark=Mark.DOTS,
+)
+TRUE_AVERAGE = replace(TRUE_SHARES, label="true average (curator only)")
+RELEASED = Curve("release", "released", "", Role.ESTIMATE, guarantee.ALGORITHM_1, mark=Mark.DOTS)
 
 
 @dataclass(frozen=True)
@@ -80,29 +133,8 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     x = np.arange(table.size, dtype=float)
     inside = (x >= low) & (x <= high)
     x = x[inside]
-    series = [
-        Series(
-            "truth",
-            "true shares K̃ (curator only)",
-            Role.EXACT,
-            x,
-            truth[inside],
-            guarantee.DISTANCE,
-            mark=Mark.BARS,
-        )
-    ]
     v = np.bincount(answers, minlength=table.size) / len(answers)
-    series.append(
-        Series(
-            "answers",
-            "shares of the answers, as drawn",
-            Role.ESTIMATE,
-            x,
-            v[inside],
-            guarantee.ALGORITHM_2,
-            mark=Mark.DOTS,
-        )
-    )
+    series = [TRUE_SHARES.series(x, truth[inside]), ANSWERS.series(x, v[inside])]
     readouts = list(_levels(inputs, table))
     try:
         estimate = um.debiased_histogram(answers, table.law())
@@ -126,13 +158,7 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         spread = [1 - share @ share for share in each]
         mse += math.fsum(spread) / (len(items[0]) * len(items) ** 2)
     projected = um.simplex_projection(estimate)
-    for key, label, values, mark in (
-        ("estimate", "estimate F = v·A⁻¹, unbiased, signed", estimate, Mark.DOTS),
-        ("projected", "its projection on shares", projected, Mark.DOTS),
-    ):
-        series.append(
-            Series(key, label, Role.ESTIMATE, x, values[inside], guarantee.ALGORITHM_2, mark=mark)
-        )
+    series += [UNBIASED.series(x, estimate[inside]), PROJECTED.series(x, projected[inside])]
     readouts += [
         ScalarResult(
             "rmse",
@@ -215,12 +241,9 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         notes += (f"Drawn are {len(few):,} of {len(before):,} items, and as many answers.",)
     mix = um.shuffled(np.arange(len(before)), inputs.bits(4))
     series = []
-    for key, label, role, at, source in (
-        ("before", "users' items (curator only)", Role.EXACT, before[mix], guarantee.DISTANCE),
-        ("after", "answers, shuffled", Role.ESTIMATE, after, guarantee.ALGORITHM_2),
-    ):
+    for curve, at in ((BEFORE, before[mix]), (AFTER, after)):
         x, y = at[few][np.argsort(at[few, 0])].T
-        series.append(Series(key, label, role, x, y, source, mark=Mark.DOTS))
+        series.append(curve.series(x, y))
     result = _finish(inputs, series, list(readouts), level)
     return replace(result, notes=(*result.notes, *notes))
 
@@ -256,24 +279,8 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     x = np.arange(1, len(truth) + 1, dtype=float)
     inside = (x >= points.sweep.low) & (x <= points.sweep.high)
     series = [
-        Series(
-            "truth",
-            "true average (curator only)",
-            Role.EXACT,
-            x[inside],
-            truth[inside],
-            guarantee.DISTANCE,
-            mark=Mark.BARS,
-        ),
-        Series(
-            "release",
-            "released",
-            Role.ESTIMATE,
-            x[inside],
-            released[inside],
-            guarantee.ALGORITHM_1,
-            mark=Mark.DOTS,
-        ),
+        TRUE_AVERAGE.series(x[inside], truth[inside]),
+        RELEASED.series(x[inside], released[inside]),
     ]
     off = released - truth
     readouts = [

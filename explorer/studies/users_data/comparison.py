@@ -1,6 +1,6 @@
 """Distances between two data sets of users, and how well a release tells them apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.spaces import MetricSpace
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Condition, Mark, ScalarResult, Series, Table
+from explorer.studies.base.plots import Curve
+from explorer.studies.base.study import Condition, Mark, ScalarResult, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.algorithms import QuantityResult, undefined_result
@@ -17,6 +18,33 @@ from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Inputs
 from explorer.studies.users_data.reading import Items, Users
 
 _MAX_ROWS = 20
+
+MOVED = Curve(
+    "moved",
+    "d_EM of a user's two data sets",
+    "d_EM of a user's data",
+    Role.EXACT,
+    guarantee.DISTANCE,
+    mark=Mark.DOTS,
+)
+FARTHEST = Curve(
+    "one", "the user who moved farthest", "farthest user", Role.UPPER, guarantee.PROMISE
+)
+ALL_ADDED = Curve(
+    "all",
+    "all users at once, by adding up",
+    "all, by adding up",
+    Role.UPPER,
+    guarantee.SEVERAL,
+)
+ALL_POOLED = Curve(
+    "pools",
+    "all users at once, by the pools",
+    "all, by the pools",
+    Role.UPPER,
+    guarantee.ALGORITHM_1,
+)
+CHANCE = Curve("chance", "chance", "", Role.BASELINE, guarantee.CHANCE)
 
 
 @dataclass(frozen=True)
@@ -138,17 +166,7 @@ def moved_distances(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         return undefined_result("moved", "d_EM of a user's data", points, both)
     rank = np.arange(1, len(both.moved) + 1, dtype=float)
     inside = (rank >= points.sweep.low) & (rank <= points.sweep.high)
-    series = (
-        Series(
-            "moved",
-            "d_EM of a user's two data sets",
-            Role.EXACT,
-            rank[inside],
-            both.moved[inside],
-            guarantee.DISTANCE,
-            mark=Mark.DOTS,
-        ),
-    )
+    series = (MOVED.series(rank[inside], both.moved[inside]),)
     alpha, delta = float(inputs.request["alpha"]), _delta(inputs)
     return QuantityResult(
         series,
@@ -169,41 +187,27 @@ def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     f = points.x
     farthest = float(both.moved[0])
     several = inputs.request["against"] == FILES
-    one = "the user who moved farthest" if several else "the two parts, as one person's data"
-    curves = [("one", one, alpha * farthest, delta, guarantee.PROMISE)]
+    one = FARTHEST if several else replace(FARTHEST, label="the two parts, as one person's data")
+    curves = [(one, alpha * farthest, delta)]
     if several:
         epsilon, total = um.several_users(alpha, both.moved.tolist(), [delta] * len(both.moved))
-        curves.append(
-            ("all", "all users at once, by adding up", epsilon, min(total, 1.0), guarantee.SEVERAL)
-        )
+        curves.append((ALL_ADDED, epsilon, min(total, 1.0)))
         if not delta and not inputs.local and both.equal and both.pools is not None:
             n = len(both.moved)
-            curves.append(
-                (
-                    "pools",
-                    "all users at once, by the pools",
-                    alpha * n * both.pools,
-                    0.0,
-                    guarantee.ALGORITHM_1,
-                )
-            )
+            curves.append((ALL_POOLED, alpha * n * both.pools, 0.0))
     series = [
-        Series(
-            key,
-            label,
-            Role.UPPER,
+        curve.series(
             f,
             np.asarray(um.power_bound(epsilon, d, f)),
-            source,
             note=f"ε = {nearest(epsilon)}" + (f", δ = {nearest(d)}" if d else ""),
         )
-        for key, label, epsilon, d, source in curves
+        for curve, epsilon, d in curves
     ]
-    series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), guarantee.CHANCE))
+    series.append(CHANCE.series(f, f.copy()))
     which = _which(inputs, both)
     levels = tuple(
-        ScalarResult(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
-        for key, label, epsilon, _, _ in curves
+        ScalarResult(f"eps_{curve.key}", f"ε, {curve.label}", epsilon, Role.UPPER)
+        for curve, epsilon, _ in curves
     )
     return QuantityResult(
         tuple(series),

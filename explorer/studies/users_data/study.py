@@ -16,13 +16,12 @@ from explorer.studies.base.builders import (
     share,
 )
 from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.plots import Plot
 from explorer.studies.base.study import (
     Condition,
     Context,
-    Face,
     Fidelity,
     Headline,
     Kind,
@@ -327,21 +326,12 @@ PARAMETERS = (
     ),
 )
 
-QUANTITIES = (
-    Quantity("shares", "K̃", "shares of items (Algorithm 2)", ("item",), latex=r"\tilde K"),
-    Quantity("map", "y", "items before and after (Algorithm 2)", ("across",)),
-    Quantity("mean", "q", "average over items (Algorithm 1)", ("place",)),
-    Quantity("moved", "EMD", "how far users' data moved", ("rank",), latex=r"d_{EM}"),
-    Quantity("found_out", "P", "chance to tell two data sets apart", ("false_alarm",)),
-)
-
-
 _MAX_DISTANCE = math.sqrt(2)
 """Largest ℓ2 distance of two histograms: all mass on one item, or all on another."""
 
 
 def _shares_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
-    rmse, moved = (number_of(result, key) for key in ("rmse", "moved"))
+    rmse, moved = (result.number(key) for key in ("rmse", "moved"))
     if rmse is None:
         return None
     text = f"The estimated shares: {error_phrase(rmse, Statistic.RMS, role=Role.ESTIMATE)} in all"
@@ -353,29 +343,45 @@ def _shares_headline(result: Result, _found: ClaimedBound | None) -> Headline | 
     return Headline(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
 
 
-FACES = {
-    "shares": Face(
-        ("alpha", "users", "sizes", "space"), ("truth", "answers", "projected"), _shares_headline
+_SLIDERS = ("alpha", "users", "sizes", "space")
+PLOTS = (
+    Plot(
+        Quantity("shares", "K̃", "shares of items (Algorithm 2)", ("item",), latex=r"\tilde K"),
+        (
+            algorithms.TRUE_SHARES,
+            algorithms.ANSWERS,
+            algorithms.UNBIASED,
+            algorithms.PROJECTED,
+        ),
+        _SLIDERS,
+        headline=_shares_headline,
     ),
-    "map": Face(("alpha", "users", "sizes", "space"), ("before", "after")),
-    "mean": Face(("alpha", "users", "query", "space"), ("truth", "release")),
-    "moved": Face(("users", "against", "second", "space"), ("moved",)),
-    "found_out": Face(("alpha", "users", "against", "second"), ("one", "all", "pools", "chance")),
-}
-"""Sliders and curves shown by default, by quantity."""
-
-SHORT_NAMES = {
-    "truth": "true (curator only)",
-    "answers": "shares of the answers",
-    "estimate": "unbiased estimate F",
-    "projected": "estimate, projected",
-    "before": "items (curator only)",
-    "after": "answers, shuffled",
-    "moved": "d_EM of a user's data",
-    "one": "farthest user",
-    "all": "all, by adding up",
-    "pools": "all, by the pools",
-}
+    Plot(
+        Quantity("map", "y", "items before and after (Algorithm 2)", ("across",)),
+        (algorithms.BEFORE, algorithms.AFTER),
+        _SLIDERS,
+    ),
+    Plot(
+        Quantity("mean", "q", "average over items (Algorithm 1)", ("place",)),
+        (algorithms.TRUE_AVERAGE, algorithms.RELEASED),
+        ("alpha", "users", "query", "space"),
+    ),
+    Plot(
+        Quantity("moved", "EMD", "how far users' data moved", ("rank",), latex=r"d_{EM}"),
+        (comparison.MOVED,),
+        ("users", "against", "second", "space"),
+    ),
+    Plot(
+        Quantity("found_out", "P", "chance to tell two data sets apart", ("false_alarm",)),
+        (
+            comparison.FARTHEST,
+            comparison.ALL_ADDED,
+            comparison.ALL_POOLED,
+            comparison.CHANCE,
+        ),
+        ("alpha", "users", "against", "second"),
+    ),
+)
 
 
 _QUANTITY_RESULTS: dict[str, Callable[[Inputs, SweptPoints], QuantityResult]] = {
@@ -395,11 +401,9 @@ class UsersData(Study):
     simulated = "metric.sum/1"
     references = guarantee.REFERENCES
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the answer with its tables, then the slower distance of the histograms."""

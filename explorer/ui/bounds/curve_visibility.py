@@ -9,7 +9,6 @@ from explorer.engine.session.comparison import added_words, entries_of, with_ent
 from explorer.engine.session.plot_view import PlotView, Subject, first_keys, hidden_keys
 from explorer.engine.session.session import Session
 from explorer.studies.base.claims import ClaimedBound, evaluate_claim
-from explorer.studies.base.face import short_name
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
 from explorer.ui.bounds.legend import Legend
@@ -62,7 +61,7 @@ class CurveVisibility(QObject):
     def names_of(result: Result) -> dict[str, str]:
         """Return short curve names by key."""
         study = get_study(result.request.study)
-        return {s.key: short_name(study, s.key, s.label) for s in result.series}
+        return {s.key: study.short_name(s.key, s.label) for s in result.series}
 
     def set_y_log(self, on: bool) -> None:
         """Set the scale of the y axis."""

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import SO_FAR, ClaimedBound, evaluate_claim, with_claim
-from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import in_signs, unbroken
 from explorer.studies.base.phrases import (
     USELESS,
@@ -373,7 +372,7 @@ class GuaranteePanel(QScrollArea):
         study = study_of(result)
         if claim is None or study is None:
             return ""
-        name = short_name(study, claim.series.key, claim.series.label)
+        name = study.short_name(claim.series.key, claim.series.label)
         if claim.wanted == claim.series.key:
             return f"{name}, chosen by you"
         return f"{name}, {'tightest valid' if claim.kind == 'bounds' else 'best here'}"

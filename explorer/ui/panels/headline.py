@@ -4,9 +4,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.claims import ClaimedBound, value_here
-from explorer.studies.base.face import Headline, headline_of, short_name
+from explorer.studies.base.claims import ClaimedBound, headline_of, value_here
 from explorer.studies.base.numbers import format_number, in_signs
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
 from explorer.ui.base.announcer import Announcer
@@ -154,7 +154,7 @@ class HeadlineStrip(QFrame):
                 value = value_here(result, known[key])
                 text = format_number(value, known[key].role) if value == value else "not valid here"
                 glyph = f"{known[key].role.glyph} " if value == value else ""
-                offered.append((key, f"{short_name(study, key, known[key].label)} · {glyph}{text}"))
+                offered.append((key, f"{study.short_name(key, known[key].label)} · {glyph}{text}"))
         for key, words in offered:
             action = self._menu.addAction(words)
             action.setCheckable(True)
@@ -165,7 +165,7 @@ class HeadlineStrip(QFrame):
 def _name(result: Result | None, claim: ClaimedBound) -> str:
     if result is None:
         return claim.series.label
-    return short_name(get_study(result.request.study), claim.series.key, claim.series.label)
+    return get_study(result.request.study).short_name(claim.series.key, claim.series.label)
 
 
 def _beside(result: Result, claim: ClaimedBound | None) -> str:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import (
     Advice,
     Parameter,
@@ -449,7 +448,7 @@ class ParametersPanel(QScrollArea):
         if (advice := study.advice(request)) is not None:
             page.advice.show_advice(advice, values[advice.key])
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]
-        essential = essential_keys(study, request)
+        essential = study.default_sliders(request)
         layout = (study.id, swept, shown, essential)
         if layout == self._shown:
             page.tell(shown)

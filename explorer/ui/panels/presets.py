@@ -21,7 +21,6 @@ from explorer.engine.session.plot_view import PlotView, default_plot_view
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.utility_settings import UtilitySettings
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.face import essential_keys
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import (
     Request,
@@ -297,6 +296,6 @@ def state_words(state: SessionState) -> str:
     shown = preset_in_front(state) if study.presets else None
     words = [study_info(state.study).name] + ([shown.name] if shown else [])
     values = dict(request.values)
-    for key in essential_keys(study, request)[: TOLD - len(words) + 1]:
+    for key in study.default_sliders(request)[: TOLD - len(words) + 1]:
         words.append(parameter_text(with_unit(parameter(study, key), values), values[key]))
     return ", ".join(words)[:200]

@@ -24,9 +24,10 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DRAWS = 20
 """Draws a point at first."""
+MAX_CURVES = 5
+"""Mechanisms that are compared at once."""
 STAGES = (1, 3)
 """Every curve has so many draws a point before any has more: coarse first."""
-MOST_CURVES = 5
 OFTEN = 0.9
 """The share of draws that are to be at least as good as a target: 9 of 10."""
 
@@ -185,7 +186,7 @@ def compared(chosen: str, axis: Axis) -> tuple[str, ...]:
     keys = dict.fromkeys([chosen, *(m.key for m in MECHANISMS.values() if m.compared)])
     if not MECHANISMS[chosen].comparable:
         del keys[chosen]
-    return tuple(reading(axis, keys)[:MOST_CURVES])
+    return tuple(reading(axis, keys)[:MAX_CURVES])
 
 
 def reading(axis: Axis, mechanisms: Iterable[str]) -> list[str]:

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.studies.base.claims import ClaimedBound
-from explorer.studies.base.face import headline_of
+from explorer.studies.base.claims import ClaimedBound, headline_of
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study

@@ -1,4 +1,4 @@
-"""What each study shows first: few parameters, few curves, short names, all of which exist."""
+"""Plots of every study: few sliders, few curves and short names by default, all of which exist."""
 
 from __future__ import annotations
 
@@ -11,19 +11,10 @@ import pytest
 
 from explorer.engine.runtime import StudyRuntime
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import evaluate_claim
-from explorer.studies.base.face import (
-    MAX_LETTERS,
-    MAX_SLIDERS,
-    MOST_CURVES,
-    essential_keys,
-    face_of,
-    headline_of,
-    primary_keys,
-    short_name,
-)
+from explorer.studies.base.claims import evaluate_claim, headline_of
 from explorer.studies.base.numbers import at_least, at_most
 from explorer.studies.base.phrases import chance_of, error_phrase, times_in_100
+from explorer.studies.base.plots import MAX_DEFAULT_CURVES, MAX_LETTERS, MAX_SLIDERS
 from explorer.studies.base.study import (
     Result,
     Statistic,
@@ -34,7 +25,7 @@ from explorer.studies.base.study import (
     relevant,
 )
 from explorer.studies.catalog import study_ids
-from explorer.studies.guarantees.tradeoffs import SHARED_NAMES
+from explorer.studies.guarantees.tradeoffs import SHORT_NAMES
 from explorer.studies.registry import get_study
 from tests.studies.checks import best_valid, last
 from tests.studies.context import Context
@@ -45,11 +36,11 @@ QUANTITIES = [(i, q.key) for i in study_ids() for q in get_study(i).quantities] 
 @pytest.mark.parametrize(("study_id", "key"), QUANTITIES)
 def test_few_parameters_and_curves_stand_in_front(study_id: str, key: str) -> None:
     study = get_study(study_id)
-    face = face_of(study, key)
-    assert 1 <= len(face.essential) <= MAX_SLIDERS
-    assert len(set(face.essential)) == len(face.essential)
-    assert len(face.primary) <= MOST_CURVES
-    for k in face.essential:
+    sliders, curves = study.plot_defaults(key)
+    assert 1 <= len(sliders) <= MAX_SLIDERS
+    assert len(set(sliders)) == len(sliders)
+    assert len(curves) <= MAX_DEFAULT_CURVES
+    for k in sliders:
         parameter(study, k)
 
 
@@ -59,7 +50,7 @@ def test_the_parameter_on_the_x_axis_has_a_row(study_id: str, key: str) -> None:
     shown = next(q for q in study.quantities if q.key == key)
     for swept in shown.sweeps:
         request = replace(default_request(study), quantity=key, sweep=default_sweep(study, swept))
-        keys = essential_keys(study, request)
+        keys = study.default_sliders(request)
         assert len(keys) <= MAX_SLIDERS
         p = parameter(study, swept)
         assert swept in keys or not (p.in_panel and relevant(p, dict(request.values), key))
@@ -122,8 +113,8 @@ def first_answers() -> Iterator[Callable[[str], dict[str, Result]]]:
 def test_what_stands_in_front_is_there_and_short(first_answers, study_id: str) -> None:
     study = get_study(study_id)
     for result in first_answers(study_id).values():
-        keys = primary_keys(study, result.request, [s.key for s in result.series])
-        assert 1 <= len(keys) <= MOST_CURVES
+        keys = study.default_curves(result.request, [s.key for s in result.series])
+        assert 1 <= len(keys) <= MAX_DEFAULT_CURVES
         for condition in result.conditions:
             assert len(condition.short or condition.text) <= MOST_IN_SHORT, condition
         answer = headline_of(study, result, evaluate_claim(result))
@@ -218,6 +209,6 @@ def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_
     for key, values in SEEN_ELSEWHERE.get(study_id, ()):
         answers.append(last(study, Context(), key, points=2, **values))
     there = {s.key: s.label for result in answers for s in result.series}
-    assert all(len(short_name(study, *named)) <= MAX_LETTERS for named in there.items()), there
-    declared = {k for face in study.faces.values() for k in face.primary} | set(study.short_names)
-    assert declared - set(there) - set(SHARED_NAMES) == set()
+    assert all(len(study.short_name(*named)) <= MAX_LETTERS for named in there.items()), there
+    declared = {k for plot in study.plots for k in plot.primary} | set(study.short_names)
+    assert declared - set(there) - set(SHORT_NAMES) == set()
