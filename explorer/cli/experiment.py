@@ -408,8 +408,7 @@ def run_points(
 ) -> dict[str, Any]:
     """Run the unknown trials of some points and return the report of all."""
     from explorer.engine.executors.base import task_key
-    from explorer.engine.executors.checkpoint import Checkpoint
-    from explorer.engine.experiments import find_trials, trials_file
+    from explorer.engine.experiments import Checkpoint, find_trials, trials_file
     from explorer.studies.heatmap.experiments.plan import Trials, rows_of
 
     folder = stack.enter_context(executor.shared_folder())

@@ -181,8 +181,7 @@ def run_grid(
     progress: Progress,
 ) -> GridAnswer:
     """Compute the unknown cells of a grid and return its answer."""
-    from explorer.engine.executors.checkpoint import Checkpoint
-    from explorer.engine.experiments import trials_file
+    from explorer.engine.experiments import Checkpoint, trials_file
     from explorer.engine.grid_runner import GridRunner
 
     runner = GridRunner(request, grid, host.files())

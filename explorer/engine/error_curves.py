@@ -16,8 +16,7 @@ import numpy as np
 from explorer.checkins import CheckinData, Mapping, find_files, open_checkins, sniff_files
 from explorer.checkins.loading import refuse_questions
 from explorer.engine.executors.base import CHECK_S, Executor, name_of, task_key
-from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import find_trials, trials_file
+from explorer.engine.experiments import Checkpoint, find_trials, trials_file
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime import StudyRuntime
 from explorer.geography.plane import Plane

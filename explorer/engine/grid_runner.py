@@ -19,8 +19,7 @@ from typing import Any
 
 from explorer.engine.computing import Computing
 from explorer.engine.executors.base import Executor, InPlaceExecutor, Task, task_key, task_seed
-from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import trials_file
+from explorer.engine.experiments import Checkpoint, trials_file
 from explorer.engine.runtime import FileNotOpenError, StudyRuntime
 from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.studies.base.grid import (

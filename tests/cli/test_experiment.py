@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from explorer.cli import run, running
-from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import trials_file
+from explorer.engine.experiments import Checkpoint, trials_file
 from explorer.studies.heatmap.experiments.figures import FIGURES
 from tests.planes import gaze_table
 

@@ -17,7 +17,7 @@ import pytest
 from explorer.checkins import CheckinData, Mapping, open_checkins
 from explorer.checkins.cache import Entry, find_entry, new_entry, sweep
 from explorer.cli import run
-from explorer.engine.executors.checkpoint import Checkpoint
+from explorer.engine.experiments import Checkpoint
 from explorer.engine.large_import import open_any_size
 from explorer.files import open_regular, read_bounded
 from tests.waiting import time_limit

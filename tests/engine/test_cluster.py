@@ -22,10 +22,10 @@ from explorer.engine import computing
 from explorer.engine.computing import Computing
 from explorer.engine.executors import base, dask
 from explorer.engine.executors.base import DifferentCode, Executor, WorkerDied
-from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.executors.dask import DaskExecutor, local_cluster
 from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.experiments import Checkpoint
 from explorer.files import is_private
 from explorer.privacy.noise.bits import SystemBits
 from explorer.studies.base.study import Cancelled, NoWorker

@@ -27,8 +27,8 @@ from explorer.engine.executors.base import (
     task_key,
     task_seed,
 )
-from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.experiments import Checkpoint
 from explorer.studies.base.study import Cancelled
 from tests.engine import jobs
 from tests.engine.test_survivors import alive

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from explorer.engine.executors.base import InPlaceExecutor
-from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.experiments import Checkpoint
 from explorer.engine.grid_runner import GridRunner, with_trial_seed
 from explorer.engine.runtime import (
     FileNotOpenError,

@@ -13,8 +13,8 @@ import pytest
 from explorer.checkins.model import Mapping as ColumnMapping
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import RecipeError, recipe_from_dict
+from explorer.engine.session.schema import SchemaError, decode, read
 from explorer.engine.session.session import state_from_dict
-from explorer.engine.session.validation import SchemaError, decode, read
 from explorer.figures.view_state import ViewState
 from tests import snapshots
 from tests.fuzz.recipes import recipes

@@ -17,7 +17,7 @@ from pypdf import PdfReader
 
 from explorer import __version__
 from explorer.engine.executors.base import InPlaceExecutor
-from explorer.engine.executors.checkpoint import Checkpoint
+from explorer.engine.experiments import Checkpoint
 from explorer.engine.grid_runner import GridRunner
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.formats import Kind, by_suffix, of_kind

@@ -6,7 +6,7 @@ from typing import Any
 
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import Recipe, request_from_dict
-from explorer.engine.session.validation import read, read_list
+from explorer.engine.session.schema import read, read_list
 from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.study import (
     Fidelity,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from explorer.engine.session import schema
-from explorer.engine.session.validation import plain, read, read_list
+from explorer.engine.session.schema import plain, read, read_list
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.csv_table import (
     MAX_BYTES,

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
-from explorer.engine.session.validation import plain, read, read_list
+from explorer.engine.session.schema import plain, read, read_list
 from explorer.studies.base.plots import MAX_DEFAULT_CURVES
 from explorer.studies.base.result import OWN
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity

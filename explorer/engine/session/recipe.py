@@ -11,10 +11,10 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from explorer import __version__
-from explorer.engine.session import schema, validation
+from explorer.engine.session import schema
 from explorer.engine.session.imported_curves import imported_from_list, imported_to_list
+from explorer.engine.session.schema import plain, read, read_list
 from explorer.engine.session.utility_settings import UtilitySettings, utility_from_recipe
-from explorer.engine.session.validation import plain, read, read_list
 from explorer.geography.region import Region, region_of
 from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
 from explorer.studies.base.request import Unit
@@ -112,7 +112,7 @@ class Recipe:
         view = {"view": dict(self.view)} if self.view else {}
         grid = {"grid": grid_to_dict(self.grid)} if self.grid is not None else {}
         question = _question(self.request, self.version, self.data_name, self.columns)
-        return validation.plain(question) | view | grid
+        return schema.plain(question) | view | grid
 
 
 def _question(
@@ -187,7 +187,7 @@ def recipe_from_dict(raw: object) -> Recipe:
     """
     _check_schema(raw)
     try:
-        read = validation.read(raw, schema.Recipe)
+        read = schema.read(raw, schema.Recipe)
         request = _request(read)
         left_out: list[str] = []
         if read.sweep and read.sweep.points > MAX_POINTS:
@@ -209,7 +209,7 @@ def recipe_from_dict(raw: object) -> Recipe:
             left_out.append(f"grid: {error}")
     # Without a selection nothing was drawn from the file that is named.
     data = schema.Data() if read.data is UNSET or request.selection is None else read.data
-    columns = {} if data.columns is UNSET else validation.plain(data.columns)
+    columns = {} if data.columns is UNSET else schema.plain(data.columns)
     part = None
     if read.private_only is True and isinstance(read.selection, schema.Selection):
         part = Part(*_part(read.selection))
@@ -230,8 +230,8 @@ def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Reques
     """
     try:
         _check_schema(raw)
-        return _request(validation.read(raw, schema.Question, where), most)
-    except validation.SchemaError as error:
+        return _request(schema.read(raw, schema.Question, where), most)
+    except schema.SchemaError as error:
         raise RecipeError(str(error)) from error
     except ValueError as error:
         raise RecipeError(f"{where}: {error}") from error
@@ -247,14 +247,14 @@ def view_from_dict(raw: object, where: str, left_out: list[str]) -> dict[str, An
     SchemaError
         Naming the field by its path, which begins with `where`.
     """
-    return _view(validation.read(raw, schema.View, where), where, left_out)
+    return _view(schema.read(raw, schema.View, where), where, left_out)
 
 
 def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
-    view = validation.plain(read)
+    view = schema.plain(read)
     if "pinned" in view:
         path = f"{where}.pinned"
-        view["pinned"] = validation.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
+        view["pinned"] = schema.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
     if "own" in view:
         view["own"] = imported_to_list(imported_from_list(view["own"], left_out))
     return view
@@ -262,7 +262,7 @@ def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
 
 def _pinned(raw: Any, where: str) -> dict[str, Any]:
     """Return a pinned curve unchanged if it is valid."""
-    pin = validation.read(raw, schema.Pin, where)
+    pin = schema.read(raw, schema.Pin, where)
     return {
         "recipe": Recipe(request_from_dict(raw["recipe"], f"{where}.recipe")).to_dict(),
         "hidden": pin.hidden,

@@ -1,18 +1,22 @@
-"""Stored schema of recipes, sessions and column mappings: names and types only.
+"""Stored schema of recipes, sessions and column mappings, and validation of files against it.
 
-What is read from a file is checked against this, field by field
-(`explorer.engine.session.validation`).
-**The names of the fields and
-the words of the choices are frozen**: files that hold them are in people's folders and papers.
-Classes may be renamed, fields may be added with a default; none may be renamed or taken away.
+**The names of the fields and the words of the choices are frozen**: files that hold them are in
+people's folders and papers. Classes may be renamed, fields may be added with a default; none may be
+renamed or removed.
 
-Unknown fields are passed over (a newer program wrote them); what fits no longer is refused with
-the path of its field, or left out of a list and said.
+Values from a file are checked against the schema field by field. Unknown fields are ignored (a
+newer program wrote them). A value that is not valid is refused with the path of its field, or left
+out of a list and reported.
 """
 
+import json
+import math
+import re
 import sys
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 RECIPE_SCHEMA = "privacy-explorer-recipe/1"
@@ -89,6 +93,42 @@ Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 FORMER_DEFAULTS: dict[tuple[str, str], Value] = {("heatmap", "mechanism"): "pyramid"}
 """(Study, parameter) → what a file means that does not name it, where the default is another now.
 """
+T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
+LONGEST_SHOWN = 40
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+_PATTERN = "expected a text without strange characters"
+_RULES = (
+    (r"Object missing required field `(.+)`", r"lacks the field '\1'"),
+    (r"Object contains unknown field `(.{,40}).*`", r"has a field '\1', which there is not"),
+    (r"Invalid enum value", "expected one of the words that are known here"),
+    (r"Expected `float` [<>]=|Number out of range", "expected a finite number"),
+    (r"Expected `str` matching regex", _PATTERN),
+    (r"Expected `(\w+)` of length ([<>=]* ?\d+)", r"expected `\1` of length \2"),
+    (r"Expected `(.+?)` ([<>]=? \d+)", r"expected `\1` \2"),
+    (r"Expected `(.+?)`", r"expected `\1`"),
+)
+_INSTANT = "expected an instant such as 2010-01-31T12:00:00Z"
+_REMEDIES = {
+    "start": _INSTANT,
+    "end": _INSTANT,
+    "time_format": (
+        "expected iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904 or a strptime pattern "
+        "such as %Y-%m-%d %H:%M"
+    ),
+    "sha256": "expected a sha256 of 64 hexadecimal digits",
+    "geometry": "expected base64",
+    "layout": "expected base64",
+}
+"""What to say of a text that does not match its pattern, by the name of the field."""
 
 
 class Sweep(Struct):
@@ -369,3 +409,149 @@ class Window(Struct):
     views: dict[str, Any] = {}
     """Of `View`, by workspace."""
     computing: Computing = field(default_factory=Computing)
+
+
+class SchemaError(ValueError):
+    """Invalid value in a file; the message is ``path of the field: what is wrong``."""
+
+
+def decode(data: bytes) -> Any:
+    """Parse JSON; Infinity and NaN are left to the fields' checks.
+
+    Raises
+    ------
+    SchemaError
+        If it is no JSON, or nested too deeply to be anything of ours.
+    """
+    try:
+        return json.loads(data, parse_int=_integer)
+    except RecursionError:
+        raise SchemaError("it is nested too deeply") from None
+    except ValueError as error:
+        raise SchemaError(f"it is not JSON ({str(error)[:200]})") from None
+
+
+def _integer(digits: str) -> int | float:
+    """Parse a whole number; infinity if it has too many digits."""
+    return int(digits) if len(digits) < 400 else math.inf
+
+
+def read(raw: object, kind: type[T], where: str = "") -> T:
+    """Return JSON values as one of the structs above (or another type that msgspec knows).
+
+    Parameters
+    ----------
+    raw : JSON values
+    kind : type
+    where : str
+        Path of what is read, for messages: ``requests[3]``.
+
+    Raises
+    ------
+    SchemaError
+        Naming the field by its path, what was expected and what was found.
+    """
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        raise SchemaError(_sentence(str(error), raw, where)) from None
+    except (ValueError, RecursionError, OverflowError):  # letters that are none, endless nesting
+        raise SchemaError(f"{where or 'it'}: holds what can't be read") from None
+
+
+def read_list(
+    raw: Sequence[object],
+    parse: Callable[[Any, str], T],
+    where: str,
+    left_out: list[str],
+    at_most: int,
+) -> list[T]:
+    """Return the items of a list that can be read.
+
+    Parameters
+    ----------
+    raw : sequence of JSON values
+    parse : callable
+        Returns an item from its JSON values and its path, or raises ValueError naming it.
+    where : str
+        Path of the list.
+    left_out : list of str
+        Gets a sentence for each item that is left out.
+    at_most : int
+        How many items are read; further ones are left out.
+    """
+    items: list[T] = []
+    for index, item in enumerate(raw[:at_most]):
+        try:
+            items.append(parse(item, f"{where}[{index}]"))
+        except ValueError as error:
+            left_out.append(str(error))
+    if len(raw) > at_most:
+        left_out.append(f"{where}: {len(raw)} items; the first {at_most} were read")
+    return items
+
+
+def read_fields(raw: object, kind: type[S], where: str, left_out: list[str]) -> S:
+    """Return a struct all of whose fields have defaults, with the fields that can be read.
+
+    `left_out` gets a sentence for each that can't.
+    """
+    if not isinstance(raw, Mapping):
+        left_out.append(f"{where or 'it'}: expected an object, got {_shown(raw)}")
+        return kind()
+    values: dict[str, Any] = {}
+    for declared in msgspec.structs.fields(kind):
+        if declared.name in raw:
+            path = f"{where}.{declared.name}" if where else declared.name
+            try:
+                values[declared.name] = read(raw[declared.name], declared.type, path)
+            except SchemaError as error:
+                left_out.append(str(error))
+    return kind(**values)
+
+
+def plain(struct: Struct) -> dict[str, Any]:
+    """Return a struct as JSON values."""
+    values: dict[str, Any] = msgspec.to_builtins(struct)
+    return values
+
+
+def _sentence(message: str, raw: object, where: str) -> str:
+    """Rephrase msgspec's message: the path first, then what is wrong."""
+    problem, _, location = message.partition(" - at ")
+    path = location.strip("`").removeprefix("key` in `").removeprefix("$")
+    value: object = raw
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.{3})\]", path):
+        if index == "..." and isinstance(value, Mapping):  # which of them, msgspec does not say
+            index = next(
+                (k for k, v in value.items() if not isinstance(v, bool | int | float | str)), ""
+            )
+            path = path.replace("[...]", f".{str(index)[:LONGEST_SHOWN]}")
+        try:
+            value = value[name or (index if isinstance(value, Mapping) else int(index))]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError, ValueError):
+            break
+    for pattern, words in _RULES:
+        if match := re.match(pattern, problem):
+            problem = match.expand(words)
+            break
+    problem = _REMEDIES.get(path.rpartition(".")[2], problem) if problem == _PATTERN else problem
+    problem = re.sub(r"`(\w+(?: \| \w+)*)`", _in_words, problem)
+    got = f", got {_shown(value)}" if problem.startswith("expected") else ""
+    return f"{(where + path).lstrip('.') or 'it'}: {problem}{got}"
+
+
+def _in_words(match: re.Match[str]) -> str:
+    return " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
+
+
+def _shown(value: object) -> str:
+    """Return a value as JSON text, shortened."""
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**20:
+        return "a number of more than 20 digits"
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"

@@ -13,7 +13,7 @@ from typing import Any
 
 from psygnal import Signal
 
-from explorer.engine.session import schema, validation
+from explorer.engine.session import schema
 from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
 from explorer.engine.session.imported_curves import (
     ImportedCurve,
@@ -416,7 +416,7 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
     """
     if not state.requests and state.study in study_ids():  # one at least carries the selection
         state = state.with_request(state.request)
-    return validation.plain(
+    return schema.plain(
         schema.Session(
             study=state.study,
             requests=[
@@ -443,12 +443,12 @@ def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionSt
         Gets a sentence with its path for each field or item that can't be read any more.
     """
     left_out = [] if left_out is None else left_out
-    read = validation.read_fields(raw, schema.Session, "", left_out)
+    read = schema.read_fields(raw, schema.Session, "", left_out)
     state = SessionState(read.study or study_ids()[0])
     if state.study not in study_ids():
         left_out.append(f"study: there is no study {state.study!r}")
         state = SessionState(study_ids()[0])
-    for request in validation.read_list(
+    for request in schema.read_list(
         read.requests, request_from_dict, "requests", left_out, MAX_REQUESTS
     ):
         state = state.with_request(request)

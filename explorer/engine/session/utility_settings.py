@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from explorer.engine.session import schema
-from explorer.engine.session.validation import plain, read_fields
+from explorer.engine.session.schema import plain, read_fields
 from explorer.studies.heatmap.experiments.judging import MADE, axes_on
 
 JUDGED_ON = {

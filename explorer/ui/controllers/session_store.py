@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
-from explorer.engine.session.schema import WINDOW_SCHEMA, Computing, Key, Place, Visit, Window
-from explorer.engine.session.validation import (
+from explorer.engine.session.schema import (
+    WINDOW_SCHEMA,
+    Computing,
+    Key,
+    Place,
     SchemaError,
+    Visit,
+    Window,
     decode,
     plain,
     read,
