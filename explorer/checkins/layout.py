@@ -27,6 +27,9 @@ _FACTS = "layout.json"
 _VERSION = 1
 _COARSE = 0.5
 """Share of all rows above which a working set saves nothing."""
+LAYOUT = "layout"
+"""Folder of a cache entry, or of a shard, with its layout."""
+
 _PIECE = 500_000
 """Rows processed between two calls of `check`: about 5 ms."""
 

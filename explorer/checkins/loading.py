@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
-from explorer.checkins.data import CheckinData
+from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import (
     connect,
     finds_exactly,
@@ -37,7 +37,6 @@ from explorer.checkins.database import (
 )
 from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
-from explorer.checkins.metadata import describe
 from explorer.checkins.model import (
     Dialect,
     IsCancelled,
@@ -69,12 +68,12 @@ from explorer.checkins.store import (
     ROWS,
     count,
     count_spellings,
+    entry_metadata,
     find_duplicates,
     no_duplicates,
     number_users,
     store_rejected,
 )
-from explorer.checkins.stored import open_entry
 from explorer.checkins.workers import needs_worker, run_in_worker
 
 
@@ -307,12 +306,12 @@ class _Load:
                 report = replace(report, notes=(*report.notes, CHANGED))
             entry.file("lines.txt").unlink(missing_ok=True)
             shutil.rmtree(entry.file(_SPILL), ignore_errors=True)
-            facts = describe(
+            facts = entry_metadata(
                 report,
                 sha256,
                 plan.mapping,
                 plan.dialect,
-                files,
+                files.name,
                 self.dialects,
                 size,
                 state,

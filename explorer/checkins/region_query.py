@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.checkins import cache
-from explorer.checkins.data import CheckinData
+from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import (
     connect,
     limit_memory,
@@ -31,10 +31,9 @@ from explorer.checkins.database import (
 )
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.import_size import max_rows_in_memory
-from explorer.checkins.layout import Layout
+from explorer.checkins.layout import LAYOUT, Layout
 from explorer.checkins.loading import check_plan, refuse_questions
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
-from explorer.checkins.metadata import describe
 from explorer.checkins.model import (
     Box,
     Dialect,
@@ -60,7 +59,7 @@ from explorer.checkins.readers.parquet import (
     near_rows,
 )
 from explorer.checkins.sampling import hash_ids, sample_key
-from explorer.checkins.sharding import LAYOUT, USERS, find_repeated, shard_folder
+from explorer.checkins.sharding import find_repeated, shard_folder
 from explorer.checkins.sources import (
     DataFiles,
     SniffedSource,
@@ -69,8 +68,7 @@ from explorer.checkins.sources import (
     check_readable,
     sniff_source,
 )
-from explorer.checkins.store import PARQUET, ROWS, Tick, row_id
-from explorer.checkins.stored import open_entry
+from explorer.checkins.store import PARQUET, ROWS, USERS, Tick, entry_metadata, row_id
 from explorer.checkins.workers import needs_worker, run_in_worker
 from explorer.user_rows import EARTH_STEP, TURN, GridBox
 
@@ -530,12 +528,12 @@ class _RegionQuery:
             seconds=work.seconds,
         )
         dialects = [one.dialect for one in plans]
-        facts = describe(
+        facts = entry_metadata(
             report,
             fingerprint,
             plan.mapping,
             plan.dialect,
-            files,
+            files.name,
             dialects,
             size,
             states,

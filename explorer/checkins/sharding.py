@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.database import connect, parquet_table, read_file, run, written_file
-from explorer.checkins.layout import Layout
+from explorer.checkins.layout import LAYOUT, Layout
 from explorer.checkins.model import Dialect, IsCancelled, Mapping
 from explorer.checkins.multifile import accept, head_check_of, write_part
 from explorer.checkins.progress import LoadProgress
@@ -24,7 +24,7 @@ from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
 from explorer.checkins.readers.base import Plan
 from explorer.checkins.sampling import HashArray, hash_ids, sample_key
 from explorer.checkins.scan import shifts
-from explorer.checkins.store import PARQUET, ROWS, count, count_spellings
+from explorer.checkins.store import PARQUET, ROWS, USERS, count, count_spellings
 from explorer.checkins.workers import needs_worker, run_in_worker
 from explorer.user_rows import EARTH_STEP, steps
 
@@ -294,7 +294,7 @@ def _pieces(con: Any, plan: Plan, new: Path, total: int) -> Iterator[dict[str, A
             yield {name: np.asarray(column)[order] for name, column in found.items()}
 
 
-USERS, DUPLICATES, LAYOUT = "users.parquet", "duplicates.npy", "layout"
+DUPLICATES = "duplicates.npy"
 
 
 def shard_folder(folder: Path, shard: int) -> Path:

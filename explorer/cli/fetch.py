@@ -18,8 +18,7 @@ import click
 def fetch_command(source: str, folder: Path) -> None:
     """Download a public check-in file (SNAP), going on where an earlier call stopped."""
     from explorer.checkins.errors import FetchError
-    from explorer.checkins.presets import preset
-    from explorer.checkins.public_files import SOURCES, fetch_source
+    from explorer.checkins.public_files import SOURCES, fetch_source, preset
 
     def show(here: int, whole: int | None) -> None:
         share = f" of {whole / 1e6:.1f}" if whole else ""

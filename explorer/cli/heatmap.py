@@ -42,7 +42,7 @@ from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.presets import Preset
+    from explorer.checkins.public_files import Preset
     from explorer.engine.executors.cluster import Cluster
     from explorer.figures.view_state import ViewState
     from explorer.geography.plane import Plane
@@ -232,7 +232,7 @@ def heatmap_command(
     **values: Any,
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
-    from explorer.checkins.presets import preset
+    from explorer.checkins.public_files import preset
     from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins import cache, open_checkins
-from explorer.checkins.data import CheckinData
+from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
 from explorer.checkins.import_size import (
@@ -32,7 +32,6 @@ from explorer.checkins.import_size import (
 )
 from explorer.checkins.loading import spelling_notes
 from explorer.checkins.memory import database_bytes
-from explorer.checkins.metadata import describe
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
 from explorer.checkins.multifile import PartRows, part_examples, part_reports, plans_for
 from explorer.checkins.progress import LoadProgress
@@ -56,8 +55,7 @@ from explorer.checkins.sources import (
     find_files,
     sniff_source,
 )
-from explorer.checkins.store import PARQUET, REJECTED
-from explorer.checkins.stored import open_entry
+from explorer.checkins.store import PARQUET, REJECTED, entry_metadata
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.files import private_folder, write_whole
@@ -221,12 +219,12 @@ class _Import:
                 )
             dialects = [plan.dialect for plan in plans]
             total = sum(part.path.stat().st_size for part in self._files.parts)
-            facts = describe(
+            facts = entry_metadata(
                 report,
                 sha256,
                 self._mapping,
                 self._dialect,
-                self._files,
+                self._files.name,
                 dialects,
                 total,
                 states,

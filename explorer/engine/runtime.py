@@ -23,7 +23,7 @@ from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.stored import StoredData
+    from explorer.checkins.data import StoredData
 
 CACHE_BYTES = 48_000_000
 """Some 250 complete answers. With 400 MB, memory grew for hours while sliders were dragged (by 12 %
@@ -110,7 +110,7 @@ class StudyRuntime:
 
     def add_data(self, data: CheckinData) -> None:
         """Make an open data set available to studies under its fingerprint."""
-        from explorer.checkins.stored import StoredData  # after the start-up: with DuckDB
+        from explorer.checkins.data import StoredData  # after the start-up: with DuckDB
 
         stored = StoredData.of(data)
         with self._lock:
@@ -150,7 +150,7 @@ class StudyRuntime:
         with self._lock:
             if not self._data:
                 return {}
-            from explorer.checkins.stored import StoredData
+            from explorer.checkins.data import StoredData
 
             return {key: StoredData.of(data) for key, data in self._data.items()}
 

@@ -10,7 +10,7 @@ import pytest
 from explorer import checkins
 from explorer.checkins.map_preview import map_previews
 from explorer.checkins.model import Reason
-from explorer.checkins.readers import text_portions
+from explorer.checkins.readers import text
 
 ROWS = [f"rec{i},anna{i % 4},2020-01-01 08:{i:02}:00,48.{i + 100},16.{i + 200}" for i in range(40)]
 HEADER = "record,user,time,lat,lon"
@@ -123,8 +123,8 @@ def test_parts_may_differ_in_the_lines_above(tmp_path: Path) -> None:
 def test_first_look_begins_below_the_header(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_portions, "SMALL", 0)
-    monkeypatch.setattr(text_portions, "MIN_BLOCK", 64)
+    monkeypatch.setattr(text, "SMALL", 0)
+    monkeypatch.setattr(text, "MIN_BLOCK", 64)
     lines = ["Positions, all", "from 1,2,3", HEADER, ",,,deg,deg"]
     path = write(content(lines, ",", rows=ROWS * 200))
     preview = checkins.sniff(path)

@@ -8,7 +8,7 @@ import pytest
 
 from explorer import bounded
 from explorer.checkins import CheckinError, open_checkins, sniff, workers
-from explorer.checkins.parsing.gdal import KEPT, pyogrio
+from explorer.checkins.parsing.crs import DRIVERS, pyogrio
 from explorer.figures.recipes import read_recipe
 from explorer.studies.cldp_sgd import data
 from tests.checkins import hostile_files
@@ -128,7 +128,7 @@ def test_a_view_beside_a_table_is_left_out(tmp_path: Path) -> None:
 
 def test_drivers_and_network_of_gdal_are_off() -> None:
     found, settings = workers.run_in_worker(_drivers, name="x")
-    assert set(found) <= {*KEPT, "MEM", "Memory"}
+    assert set(found) <= {*DRIVERS, "MEM", "Memory"}
     assert settings == [False, "none"]
 
 

@@ -18,7 +18,7 @@ from explorer.checkins.map_preview import map_previews
 from explorer.checkins.model import Dialect, Format
 from explorer.checkins.readers import parquet
 from explorer.checkins.readers.base import Sample, evenly_spaced
-from explorer.checkins.readers.text_portions import BlockReader
+from explorer.checkins.readers.text import BlockReader
 
 BOX = (40.55, -74.10, 40.90, -73.75)
 SNAP = Dialect(Format.SNAP, "\t")

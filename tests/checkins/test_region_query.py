@@ -20,10 +20,9 @@ from explorer.checkins import (
     open_checkins,
     region_query,
 )
-from explorer.checkins.data import CheckinData
+from explorer.checkins.data import CheckinData, StoredData
 from explorer.checkins.database import written_file
 from explorer.checkins.region_query import query_region
-from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps.counts import BY_CHECKINS
 from explorer.studies.heatmap.run import count_shards

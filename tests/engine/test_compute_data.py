@@ -15,7 +15,7 @@ import pytest
 
 from datasets.generate_checkins import main as generate
 from explorer.checkins import CheckinData, Mapping, open_checkins, working_set
-from explorer.checkins.stored import StoredData
+from explorer.checkins.data import StoredData
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute_tasks import DataQuestion, ask_data
 from explorer.engine.runtime import StudyRuntime, final_result, first_result

@@ -10,7 +10,6 @@ from typing import Any
 
 from explorer.checkins.errors import printable
 from explorer.checkins.model import E7, Candidate, Mapping, Preview, Question, Reason
-from explorer.checkins.parsing.axis_order import beyond_the_poles, looks_swapped
 from explorer.checkins.parsing.column_names import (
     LATER,
     NO_COORDINATE,
@@ -29,9 +28,11 @@ from explorer.checkins.parsing.column_names import (
     words_of,
 )
 from explorer.checkins.parsing.crs_guess import (
+    beyond_the_poles,
     candidates,
     e7_columns,
     is_e7,
+    looks_swapped,
     metric_columns,
     planar_columns,
     points_of,

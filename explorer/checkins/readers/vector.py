@@ -16,8 +16,7 @@ from cachetools import LRUCache, cached
 from explorer.checkins.database import check, connect, identifier, plainly_named, run
 from explorer.checkins.errors import CheckinError, missing_library, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview
-from explorer.checkins.parsing.crs import EXTRA
-from explorer.checkins.parsing.gdal import check_geojson, is_wkt, pyogrio
+from explorer.checkins.parsing.crs import EXTRA, check_geojson, is_wkt, pyogrio
 from explorer.checkins.parsing.geometry import TextColumns, known_system, text_columns
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (

@@ -25,7 +25,7 @@ from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import StudyInfo, registered
 
 if TYPE_CHECKING:
-    from explorer.checkins.stored import StoredData
+    from explorer.checkins.data import StoredData
 
 _DIED = (
     "the process that computes ended before it answered (out of memory, or killed); "

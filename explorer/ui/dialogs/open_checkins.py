@@ -19,9 +19,8 @@ from explorer import checkins
 from explorer.checkins.model import E7, Candidate, Dialect, Mapping, Preview, Question
 from explorer.checkins.parsing import encodings
 from explorer.checkins.parsing.ambiguities import remaining_questions
-from explorer.checkins.parsing.axis_order import looks_swapped
 from explorer.checkins.parsing.column_names import ENGLISH, language_of
-from explorer.checkins.parsing.crs_guess import Points, is_e7, points_of
+from explorer.checkins.parsing.crs_guess import Points, is_e7, looks_swapped, points_of
 from explorer.checkins.parsing.numbers import has_fraction, number
 from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.checkins.parsing.times import time_formats
