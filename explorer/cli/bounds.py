@@ -24,7 +24,14 @@ from explorer.cli.options import (
     study_options,
     without_option,
 )
-from explorer.cli.running import compute, export, open_host, recipe_of
+from explorer.cli.running import (
+    compute,
+    export,
+    open_host,
+    print_bytes,
+    recipe_of,
+    report_written,
+)
 from explorer.figures.animation_frames import FRAMES, MAX_FRAMES, Over
 from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
@@ -249,7 +256,7 @@ def bounds_command(
             )
         elif output is None:
             recipe = recipe_of(result, view, None).to_dict()
-            click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
+            print_bytes(rendered(ExportJob(result, view, recipe, by_suffix("csv"))))
         else:
             animation = Animation(Over.PARAMETER, frames, key=animate) if animate else Animation()
             animated = partial(with_frames, animation=animation, answer=host.answer)
@@ -259,13 +266,12 @@ def bounds_command(
 
 def _write_reviewer(job: ExportJob) -> None:
     """Write the reviewer's summary to the job's file, or to standard output."""
-    from explorer.cli.running import report_written
     from explorer.figures.export import rendered
     from explorer.files import write_whole
 
     content = rendered(job)
     if job.path is None:
-        click.echo(content, nl=False)
+        print_bytes(content)
     else:
         write_whole(job.path, content)
         report_written(job.path)

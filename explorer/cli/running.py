@@ -124,6 +124,15 @@ def _show_share(result: Result) -> None:
         print(text, end="", file=sys.stderr, flush=True)
 
 
+def print_bytes(text: bytes) -> None:
+    """Print UTF-8 text unchanged, whatever the encoding of standard output.
+
+    If that is a text stream without an underlying binary one, the text is decoded.
+    """
+    binary = getattr(sys.stdout, "buffer", None) is not None
+    click.echo(text if binary else text.decode(), nl=False)
+
+
 def recipe_of(result: Result, view: ViewState, data: CheckinData | None) -> Recipe:
     """Return the recipe of a result under a view."""
     from explorer.engine.session.recipe import Recipe

@@ -14,7 +14,7 @@ from explorer.cli import completion
 from explorer.cli.bounds import StudyCommand, bounds_request
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.options import check_folder, parse_size, picture_options, study_options
-from explorer.cli.running import Progress, open_host, report_written
+from explorer.cli.running import Progress, open_host, print_bytes, report_written
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, suffixes
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def sweep_command(
 
         click.echo(json.dumps(grid_document(job), ensure_ascii=False, indent=1, allow_nan=False))
     elif output is None:
-        click.echo(rendered_grid(job), nl=False)
+        print_bytes(rendered_grid(job))
     return 0
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +212,18 @@ def test_errors_are_one_clear_sentence(
     assert len(said.err.splitlines()) == 1
     assert said.err.startswith("privacy-explorer: ")
     assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [(["--reviewer", "text"], "Study: "), (["--reviewer", "latex"], r"\begin"), ([], "# ")],
+    ids=["text", "latex", "csv"],
+)
+def test_standard_output_may_be_a_text_stream(words: list[str], first: str) -> None:
+    """A host that embeds Python replaces it by a stream without ``buffer``."""
+    with redirect_stdout(io.StringIO()) as output:
+        assert run(["bounds", "frequency", *words]) == 0
+    assert output.getvalue().startswith(first)
 
 
 def test_as_a_program(tmp_path: Path) -> None:
