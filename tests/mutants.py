@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant(
         "the export policy lets everything pass",
-        "figures/export_policy.py",
+        "figures/export.py",
         "    if not private_only(result, view):\n",
         "    if True:\n",
         "tests/figures/test_export_policy.py",
@@ -101,7 +101,7 @@ MUTANTS = (
     ),
     Mutant(
         "the map's aspect has no end at the poles",
-        "geography/projection.py",
+        "geography/coordinates.py",
         "min(abs(latitude), 89.0)",
         "abs(latitude)",
         "tests/geography tests/ui/test_map.py",
