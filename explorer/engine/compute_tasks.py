@@ -120,11 +120,11 @@ def run_self_check(
     report: Callable[[SelfCheckProgress], object] = lambda _: None,
 ) -> SelfCheckProgress:
     """Run all checks, reporting after each; exceptions of `check` propagate."""
-    found: list[Check] = []
+    done: list[Check] = []
     total = count(wanted.runs)
     ask = lambda request: final_result(runtime, request, check)  # noqa: E731
     for item in checks(ask, wanted.runs, wanted.seed):
         check()
-        found.append(item)
-        report(SelfCheckProgress(tuple(found), total))
-    return SelfCheckProgress(tuple(found), total)
+        done.append(item)
+        report(SelfCheckProgress(tuple(done), total))
+    return SelfCheckProgress(tuple(done), total)

@@ -153,11 +153,11 @@ class Computing:
             return self._all_cores().state()
         if cluster == self._cluster:
             return self.connect(check).state()
-        found = connected(cluster, check)
+        executor = connected(cluster, check)
         try:
-            return found.state()
+            return executor.state()
         finally:
-            found.close()
+            executor.close()
 
     def close(self) -> None:
         """End all processes of this program and disconnect the cluster."""

@@ -211,8 +211,8 @@ class UtilityEvaluator:
             found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
         parts = (
-            self._found(some, where, check)
-            for some, where in ((first, nearest), (trials, executor))
+            self._found(batch, where, check)
+            for batch, where in ((first, nearest), (trials, executor))
         )
         for part in chain.from_iterable(parts):
             found |= part
@@ -252,9 +252,9 @@ class UtilityEvaluator:
         reads = read_by(mechanism)
         fixed = {k: v for k, v in question.request.values if k in reads}
         asks = search(target, measure.low_is_good)
-        wanted = next(asks)
+        request = next(asks)
         while True:
-            epsilon, draws = wanted
+            epsilon, draws = request
             values = {**fixed, "mechanism": mechanism, "epsilon": epsilon}
             point = Point(place, source, source.users, values, draws)
             rows = list(rows_of([point], SEED, self._folder, (measure.key,)))
@@ -265,7 +265,7 @@ class UtilityEvaluator:
                 report(SearchProgress(epsilon, len(found), draws))
             measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
             try:
-                wanted = asks.send([worst if value is None else value for value in measured])
+                request = asks.send([worst if value is None else value for value in measured])
             except StopIteration as end:
                 said: Found = end.value
                 return said
@@ -307,9 +307,9 @@ class UtilityEvaluator:
         if question.judged_on == HERE:
             data = self._runtime.data(selection.data)
             return place, JudgedOn.of_selection(data, selection, check)
-        made = MADE.get(question.judged_on)
-        if made is not None:
-            return replace(place, name=made.place), made
+        figure = MADE.get(question.judged_on)
+        if figure is not None:
+            return replace(place, name=figure.place), figure
         plane = None if question.judged_on == SAMPLE else selection.region.plane
         data = self._stand_in(question.judged_on, plane, check)
         if data.fingerprint == selection.data and question.judged_on != SAMPLE:
@@ -317,10 +317,10 @@ class UtilityEvaluator:
         listed = {s.sha256: Region(*s.suggested_region) for s in samples()}
         region = listed.get(data.fingerprint, selection.region)
         image = image_like(selection.image, data.images)
-        there = JudgedOn(data, region.box, image=image)
-        users = min(int(question.request["n0"]), there.present()) or 1
+        evaluation = JudgedOn(data, region.box, image=image)
+        users = min(int(question.request["n0"]), evaluation.present()) or 1
         nobody = NOT_THERE.format(name=data.basename)
-        judged_on = replace(there, users=users, check=check, nobody=nobody)
+        judged_on = replace(evaluation, users=users, check=check, nobody=nobody)
         return replace(place_of(region), region=selection.region), judged_on
 
     def _stand_in(self, named: str, plane: Plane | None, check: Check) -> CheckinData:
@@ -333,8 +333,8 @@ class UtilityEvaluator:
                 return True
             return False
 
-        asked = (named, plane)
-        if asked not in self._stand_ins:
+        key = (named, plane)
+        if key not in self._stand_ins:
             with ExitStack() as stack:
                 path = Path(named)
                 if named == SAMPLE:
@@ -343,8 +343,8 @@ class UtilityEvaluator:
                 cache = checkins_cache()
                 data = open_checkins(path, mapping, cache_dir=cache, cancelled=cancelled)
             self._stack.callback(data.close)
-            self._stand_ins[asked] = data
-        return self._stand_ins[asked]
+            self._stand_ins[key] = data
+        return self._stand_ins[key]
 
     def _nearest(self, executor: Executor) -> Executor:
         """Return the executor for the first tasks: locally the process that is running already.

@@ -115,12 +115,12 @@ class Checkpoint:
 
     def known(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the stored results of some keys."""
-        found = {}
+        results = {}
         for key in keys:
             row = self._connection.execute("SELECT result FROM trial WHERE key = ?", (key,))
-            if (kept := row.fetchone()) is not None:
-                found[key] = json.loads(kept[0])
-        return found
+            if (stored := row.fetchone()) is not None:
+                results[key] = json.loads(stored[0])
+        return results
 
     def close(self) -> None:
         """Close the file."""
@@ -180,10 +180,10 @@ def find_trials(
     WorkerDied, DifferentCode, Cancelled, NoWorker
         As `Executor.batches`; what came before stays.
     """
-    kept = checkpoint.known(trials.by_key)
-    yield kept
-    missing = [trial for key, trial in trials.by_key.items() if key not in kept]
+    stored = checkpoint.known(trials.by_key)
+    yield stored
+    missing = [trial for key, trial in trials.by_key.items() if key not in stored]
     tasks = [task_of(trial, folder) for trial in missing]
     for batch in executor.batches(run_trial, tasks, check):
-        checkpoint.add((missing[number], found) for number, found in batch)
-        yield {task_key(missing[number]): found for number, found in batch}
+        checkpoint.add((missing[number], result) for number, result in batch)
+        yield {task_key(missing[number]): result for number, result in batch}

@@ -46,13 +46,13 @@ def stored_task(request: Request, part: str) -> Task:
     return {"question": Recipe(request).to_dict(), "part": part}
 
 
-def worker_task(known: Task, files: Mapping[str, Path]) -> Task:
+def worker_task(task: Task, files: Mapping[str, Path]) -> Task:
     """Return a piece of work with file paths and third-party studies, for a worker."""
-    study = get_study(known["question"]["study"])
-    values = known["question"]["values"]
+    study = get_study(task["question"]["study"])
+    values = task["question"]["values"]
     needed = [values[p.key] for p in study.parameters if p.kind is Kind.FILE and values[p.key]]
     return {
-        **known,
+        **task,
         "files": {value: str(files[value]) for value in needed if value in files},
         "cards": [asdict(info) for info in registered()],
     }
@@ -161,20 +161,20 @@ class GridRunner:
         WorkerDied, DifferentCode, Cancelled, NoWorker
             As `Executor.batches`; what came before stays.
         """
-        asked = {(place, 0): request for place, request in enumerate(self._asked)}
-        yield from self._part(FIRST, asked, executor, checkpoint, check)
-        asked = {(c.place, 0): self._asked[c.place] for c in self._cells() if not c.final}
-        self._expect(len(asked))
-        yield from self._part(BEST, asked, executor, checkpoint, check)
+        requests = {(place, 0): request for place, request in enumerate(self._asked)}
+        yield from self._part(FIRST, requests, executor, checkpoint, check)
+        requests = {(c.place, 0): self._asked[c.place] for c in self._cells() if not c.final}
+        self._expect(len(requests))
+        yield from self._part(BEST, requests, executor, checkpoint, check)
         self._first = {c.place: c for c in self._cells() if not c.error and c.simulates}
         self._drawn = {place: {} for place in self._first}
-        asked = {}
+        requests = {}
         for trial in range(1, self.answer.grid.trials):
             for place in self._first:  # trial after trial: every cell has some before any has all
                 check()
-                asked[place, trial] = with_trial_seed(self._asked[place], trial)
-        self._expect(len(asked))
-        yield from self._part(AGAIN, asked, executor, checkpoint, check)
+                requests[place, trial] = with_trial_seed(self._asked[place], trial)
+        self._expect(len(requests))
+        yield from self._part(AGAIN, requests, executor, checkpoint, check)
 
     def _cells(self) -> list[Cell]:
         return [cell for cell in self.answer.cells if cell is not None]
@@ -185,48 +185,48 @@ class GridRunner:
     def _part(
         self,
         part: str,
-        asked: dict[Piece, Request],
+        requests: dict[Piece, Request],
         executor: Executor,
         checkpoint: Checkpoint,
         check: Callable[[], None],
     ) -> Iterator[tuple[int, ...]]:
         """Load stored results, then compute the rest, batch by batch."""
         keys = {}
-        for piece, request in asked.items():
+        for piece, request in requests.items():
             check()
             keys[piece] = task_key(stored_task(request, part))
-        kept = checkpoint.known(keys.values())
-        if known := [(piece, kept[key]) for piece, key in keys.items() if key in kept]:
-            self.known += len(known)
-            yield self._put(part, asked, known)
-        missing = [piece for piece, key in keys.items() if key not in kept]
-        tasks = (worker_task(stored_task(asked[piece], part), self._files) for piece in missing)
+        stored = checkpoint.known(keys.values())
+        if present := [(piece, stored[key]) for piece, key in keys.items() if key in stored]:
+            self.known += len(present)
+            yield self._put(part, requests, present)
+        missing = [piece for piece, key in keys.items() if key not in stored]
+        tasks = (worker_task(stored_task(requests[piece], part), self._files) for piece in missing)
         for batch in executor.batches(run_cell, tasks, check):
-            found = [(missing[number], raw) for number, raw in batch]
-            checkpoint.add((stored_task(asked[piece], part), raw) for piece, raw in found)
-            yield self._put(part, asked, found)
+            results = [(missing[number], raw) for number, raw in batch]
+            checkpoint.add((stored_task(requests[piece], part), raw) for piece, raw in results)
+            yield self._put(part, requests, results)
 
     def _put(
-        self, part: str, asked: dict[Piece, Request], found: list[tuple[Piece, dict[str, Any]]]
+        self, part: str, requests: dict[Piece, Request], results: list[tuple[Piece, dict[str, Any]]]
     ) -> tuple[int, ...]:
         changed: dict[int, Cell] = {}
-        for (place, trial), raw in found:
+        for (place, trial), raw in results:
             if part != AGAIN:
                 changed[place] = cell_of(place, self._asked[place], raw)
                 continue
-            seed = asked[place, trial].seed
+            seed = requests[place, trial].seed
             if "error" in raw:
                 self._first[place] = replace(
                     self._first[place], error=f"trial {trial + 1}, seed {seed}: {raw['error']}"
                 )
             self._drawn[place][trial] = seed, tuple(series_of(raw)) if "series" in raw else ()
-        for place in {place for (place, _), _ in found} if part == AGAIN else ():
+        for place in {place for (place, _), _ in results} if part == AGAIN else ():
             first, drawn = self._first[place], self._drawn[place]
             # In the order of the trials, not of their coming: sums depend on it.
             others = [drawn[trial] for trial in sorted(drawn)]
             changed[place] = first if first.error else averaged(first, others, self._least)
         cells = tuple(changed.get(place, cell) for place, cell in enumerate(self.answer.cells))
-        self.answer = replace(self.answer, cells=cells, done=self.answer.done + len(found))
+        self.answer = replace(self.answer, cells=cells, done=self.answer.done + len(results))
         return tuple(sorted(changed))
 
 
@@ -284,7 +284,7 @@ class BackgroundGrid:
         self._run: _Run | None = None
 
     def progress(
-        self, asked: GridQuery, files: Mapping[str, Path], check: Callable[[], None]
+        self, query: GridQuery, files: Mapping[str, Path], check: Callable[[], None]
     ) -> GridProgress:
         """Return the changes since the last poll; starts the grid if it is not running.
 
@@ -297,17 +297,17 @@ class BackgroundGrid:
         """
         with self._changed:
             run = self._run
-            if run is None or run.asked != (asked.request, asked.grid) or run.stopped:
+            if run is None or run.asked != (query.request, query.grid) or run.stopped:
                 if run is not None:
                     run.stopped = True
-                runner = GridRunner(asked.request, asked.grid, files)
-                of_data = any(value in files for _, value in asked.request.values)
+                runner = GridRunner(query.request, query.grid, files)
+                of_data = any(value in files for _, value in query.request.values)
                 executor = partial(self._computing.for_tasks, of_data)
                 run = self._run = _Run(runner, executor, self._changed)
                 run.thread.start()
             try:
                 end = time.monotonic() + POLL_TIMEOUT_S
-                while run.version <= asked.seen and not run.ended and time.monotonic() < end:
+                while run.version <= query.seen and not run.ended and time.monotonic() < end:
                     self._changed.wait(0.02)
                     check()
             except Cancelled:
@@ -321,10 +321,10 @@ class BackgroundGrid:
             new = sorted(
                 (version, place)
                 for place, version in enumerate(run.versions)
-                if version > asked.seen
+                if version > query.seen
             )[:MAX_CELLS_PER_POLL]
             cells = tuple(cell for _, at in new if (cell := answer.cells[at]) is not None)
-            seen = new[-1][0] if new else asked.seen
+            seen = new[-1][0] if new else query.seen
             ended = run.ended and seen >= run.version
             return GridProgress(seen, cells, answer.done, answer.total, ended)
 
@@ -332,8 +332,8 @@ class BackgroundGrid:
         """Return the answer so far of a grid; None unless it is the newest one."""
         with self._changed:
             run = self._run
-            known = run is not None and run.asked == (request, grid)
-            return run.runner.answer if known and run is not None else None
+            current = run is not None and run.asked == (request, grid)
+            return run.runner.answer if current and run is not None else None
 
     def close(self) -> None:
         """Stop the computation and wait for its thread."""
@@ -390,11 +390,11 @@ class _Run:
 
 
 def grid_progress(
-    runtime: StudyRuntime, asked: GridQuery, check: Callable[[], None]
+    runtime: StudyRuntime, query: GridQuery, check: Callable[[], None]
 ) -> GridProgress:
     """Return the changes of a grid since the last poll (in the compute process)."""
     running = runtime.keep("grids", partial(BackgroundGrid, runtime.computing))
-    return running.progress(asked, runtime.files(), check)
+    return running.progress(query, runtime.files(), check)
 
 
 def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnswer:
@@ -405,7 +405,7 @@ def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnsw
     LookupError
         If another one was meanwhile.
     """
-    found = runtime.keep("grids", partial(BackgroundGrid, runtime.computing)).answer(request, grid)
-    if found is None:
+    answer = runtime.keep("grids", partial(BackgroundGrid, runtime.computing)).answer(request, grid)
+    if answer is None:
         raise LookupError("this grid is not there any more; compute it again")
-    return found
+    return answer

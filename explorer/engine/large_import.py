@@ -128,22 +128,32 @@ def open_any_size(
         return at_once(sniffed)
     sniffed = sniff_source(files, SniffSettings.of(mapping, dialect), cancelled, sniffed)
     preview = sniffed.preview
-    found = dialect or preview.dialect
-    rows = estimated_rows(files, found)
+    found_dialect = dialect or preview.dialect
+    rows = estimated_rows(files, found_dialect)
     columns = mapping or preview.mapping
     if rows <= most or columns.missing or columns.plane == "" or columns.image is not None:
         return at_once(sniffed)
-    kept = cache_dir if use_cache else None
-    if kept is not None:
-        cache.prepare(kept)
-    place = kept or Path(tempfile.gettempdir())
+    cache_folder = cache_dir if use_cache else None
+    if cache_folder is not None:
+        cache.prepare(cache_folder)
+    place = cache_folder or Path(tempfile.gettempdir())
     pool = executor([*(part.path for part in files.parts), place])
     workers = None if pool is None else pool.workers
-    size = plan_import(rows, found, memory, place, shard_rows, workers)
-    work = _Import(files, preview, found, columns, mapping is None, size, kept, progress, cancelled)
-    known = work.known(known_synthetic)
-    if known is not None:
-        return known
+    size = plan_import(rows, found_dialect, memory, place, shard_rows, workers)
+    work = _Import(
+        files,
+        preview,
+        found_dialect,
+        columns,
+        mapping is None,
+        size,
+        cache_folder,
+        progress,
+        cancelled,
+    )
+    cached = work.known(known_synthetic)
+    if cached is not None:
+        return cached
     say(size)
     return work.run(pool, known_synthetic)
 
@@ -333,7 +343,7 @@ class _Import:
         con = connect()
         try:
             counts = self._store_aside(con, repeated, rows)
-            kept = sum(shard["rows"] for shard in shards)
+            valid = sum(shard["rows"] for shard in shards)
             notes = [
                 (f"{part.name}: {note}" if files.together else note)
                 for part, facts in zip(files.parts, parts, strict=True)
@@ -348,7 +358,7 @@ class _Import:
                 first,
                 sum(r.header for r in rows),
                 sum(r.blank for r in rows),
-                kept,
+                valid,
                 counts,
                 examples,
                 tuple(notes),
@@ -361,7 +371,7 @@ class _Import:
             )
         finally:
             con.close()
-        if not kept:
+        if not valid:
             raise MappingNeeded(
                 f"{files.name}: none of its rows could be kept; check which column holds what.",
                 self._preview,

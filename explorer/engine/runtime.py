@@ -222,10 +222,10 @@ class StudyRuntime:
             If none with that name and content was added.
         """
         with self._lock:
-            found = self._files.get(value)
-        if found is None:
+            path = self._files.get(value)
+        if path is None:
             raise FileNotOpenError(value)
-        return found
+        return path
 
     @property
     def epoch(self) -> int:
@@ -256,8 +256,8 @@ class StudyRuntime:
     def cached_result(self, request: Request) -> Result | None:
         """Return the cached complete answer to a request, if any."""
         with self._lock:
-            found: Result | None = self._cache.get(("result", request))
-            return found
+            result: Result | None = self._cache.get(("result", request))
+            return result
 
     def cache_result(self, result: Result, epoch: int | None = None) -> None:
         """Cache a complete answer, unless its epoch has passed."""
@@ -286,9 +286,9 @@ class StudyRuntime:
         ValueError, LookupError
             What the study says of the request or its data.
         """
-        kept = self.cached_result(request)
-        if kept is not None:
-            yield kept
+        cached = self.cached_result(request)
+        if cached is not None:
+            yield cached
             return
         epoch = self.epoch
         for result in self.fresh_answer(request, check):
@@ -312,8 +312,8 @@ class StudyRuntime:
         """End the worker processes and close all data sets and owned objects."""
         self.computing.close()
         with self._lock:
-            kept, self._kept = list(self._kept.values()), {}
-        for item in kept:
+            items, self._kept = list(self._kept.values()), {}
+        for item in items:
             item.close()
         with self._lock:
             open_sets, self._data = list(self._data.values()), {}
@@ -347,16 +347,20 @@ class _Context:
     def map_on_cluster(
         self, function: Callable[[Any], Any], tasks: Tasks, places: Sequence[Path]
     ) -> Iterator[tuple[int, Any]] | None:
-        there = self._runtime.computing.for_shards(places, self.check)
-        return None if there is None else there.map(function, tasks(there.workers), self.check)
+        executor = self._runtime.computing.for_shards(places, self.check)
+        return (
+            None
+            if executor is None
+            else executor.map(function, tasks(executor.workers), self.check)
+        )
 
     def _tasks(self) -> Executor:
         return self._runtime.computing.for_answers(self._of_data, self.check)
 
     def checkins(self, selection: Selection) -> CheckinData:
-        data, wanted = self._runtime.data(selection.data), selection.region.plane
-        if data.plane != wanted:
-            how = "in degrees" if wanted is None else f"in {wanted.sentence}"
+        data, plane = self._runtime.data(selection.data), selection.region.plane
+        if data.plane != plane:
+            how = "in degrees" if plane is None else f"in {plane.sentence}"
             raise ValueError(f"{data.basename} is open with other positions; open it again {how}")
         if data.unit != selection.unit:
             raise ValueError(
@@ -390,11 +394,11 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
     if parameter.kind is not Kind.FILE:
         return parameter.parse(raw)
     path = Path(raw)
-    wanted = "a folder" if not parameter.suffixes else f"a file ({' '.join(parameter.suffixes)})"
+    expected = "a folder" if not parameter.suffixes else f"a file ({' '.join(parameter.suffixes)})"
     if not path.exists():
-        raise ValueError(f"{parameter.key}: there is nothing at {raw!r}; name {wanted}")
+        raise ValueError(f"{parameter.key}: there is nothing at {raw!r}; name {expected}")
     if path.is_dir() != (not parameter.suffixes):
-        raise ValueError(f"{parameter.key}: {raw!r} is not {wanted}")
+        raise ValueError(f"{parameter.key}: {raw!r} is not {expected}")
     return runtime.add_file(path)
 
 

@@ -163,16 +163,16 @@ def solution_sentence(solution: Solution) -> str:
     symbol, height = p.symbol or p.name, y.symbol or y.name
     curve = with_role(solution.label, solution.role, ", ")
     if solution.value is not None:
-        said = f"{symbol} = {number(solution.value)} gives {height} = {reached}"
-        said += f" ({curve})"
+        text = f"{symbol} = {number(solution.value)} gives {height} = {reached}"
+        text += f" ({curve})"
         jumps = abs(solution.reached - goal.target) > JUMP * abs(goal.target)
         if p.kind is Kind.REAL and goal.digits >= DIGITS and jumps:
-            said += f", where it jumps over {number(goal.target)}"
+            text += f", where it jumps over {number(goal.target)}"
         if solution.others:
-            said += f"; the curve also crosses near {symbol} = " + ", ".join(
+            text += f"; the curve also crosses near {symbol} = " + ", ".join(
                 number(x) for x in solution.others
             )
-        return said
+        return text
     span = f"for {symbol} from {number(p.low)} to {number(p.high)}"
     if solution.nearest is None:
         why = f": {solution.undefined_reason}" if solution.undefined_reason else ""
@@ -271,10 +271,10 @@ class _Search:
                     why = unsolvable_reason(series)
                     if not why:
                         return series
-                    known = ", ".join(s.key for s in solvable_series(result))
+                    keys = ", ".join(s.key for s in solvable_series(result))
                     raise ValueError(
                         f"solve: {series.label} is no curve that can be solved for: {why}; "
-                        f"{known or 'none'} can"
+                        f"{keys or 'none'} can"
                     )
         raise ValueError(
             f"solve: no curve is called {self.goal.series!r} here; there are "
@@ -304,8 +304,8 @@ class _Search:
             else:
                 axis = point_axis(self.study, request.quantity)
                 assert axis is not None  # else the parameter is not solvable
-                here = float(request[axis.key])
-                sweep = Sweep(axis.key, here, here, 1)
+                value = float(request[axis.key])
+                sweep = Sweep(axis.key, value, value, 1)
             series = self._ask(replace(request, sweep=sweep, fidelity=Fidelity.FULL))
             self.found[x] = float(series.y[0])
             self.labels[x] = series.label  # which may name the parameter's value
@@ -361,10 +361,10 @@ class _Search:
     def _look_closer(self) -> bool:
         """Refine where the curve comes nearest to the target, and where it becomes undefined."""
         xs, ys = self._known()
-        known = np.flatnonzero(np.isfinite(ys))
-        if not known.size:
+        finite = np.flatnonzero(np.isfinite(ys))
+        if not finite.size:
             return False
-        nearest = int(known[np.argmin(np.abs(ys[known] - self.goal.target))])
+        nearest = int(finite[np.argmin(np.abs(ys[finite] - self.goal.target))])
         gaps = {(max(nearest - 1, 0), nearest), (nearest, min(nearest + 1, xs.size - 1))}
         edge = np.flatnonzero(np.diff(np.isnan(ys).astype(int)))
         gaps |= {(int(i), int(i) + 1) for i in edge[:4]}
@@ -416,8 +416,8 @@ class _Search:
                 continue
             side = self._safe(y)
             # Illinois: what stays in place twice counts half, so that both ends move.
-            kept = unsafe if side else safe
-            weight = {x: 1.0, kept: weight[kept] * (0.5 if side == last else 1.0)}
+            other = unsafe if side else safe
+            weight = {x: 1.0, other: weight[other] * (0.5 if side == last else 1.0)}
             last = side
             if side:
                 safe = x
@@ -462,12 +462,12 @@ class _Search:
 
     def _impossible(self, curve: Series) -> Solution:
         xs, ys = self._known()
-        known = np.isfinite(ys)
-        if not known.any():
+        finite = np.isfinite(ys)
+        if not finite.any():
             return Solution(
                 self.goal, None, math.nan, None, (), curve.label, curve.role, curve.undefined_reason
             )
-        nearest = int(np.argmin(np.where(known, np.abs(ys - self.goal.target), np.inf)))
+        nearest = int(np.argmin(np.where(finite, np.abs(ys - self.goal.target), np.inf)))
         at = float(xs[nearest])
         return Solution(
             self.goal,

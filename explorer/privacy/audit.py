@@ -226,12 +226,12 @@ def judged_tests(
     """
     said_p, said_q = np.atleast_1d(hits_p), np.atleast_1d(hits_q)
     # The opposite of a test is one as well. Half of the risk is for ε.
-    p, q = (np.concatenate([said, trials - said]) for said in (said_p, said_q))
+    p, q = (np.concatenate([count, trials - count]) for count in (said_p, said_q))
     half = 1 - (1 - confidence) / 2
     (_, type1), (low_q, _) = _intervals(p, q, trials, half)
-    found = epsilon_lower_bound(p, q, trials, half, delta)
+    lower = epsilon_lower_bound(p, q, trials, half, delta)
     # A test that does not look has errors that add up to 1.
-    return Tested(type1, np.minimum(1 - low_q, 1 - type1), found.epsilon)
+    return Tested(type1, np.minimum(1 - low_q, 1 - type1), lower.epsilon)
 
 
 def _log_ratio(low: FloatArray, high: FloatArray) -> FloatArray:

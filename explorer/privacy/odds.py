@@ -158,10 +158,10 @@ def tradeoff_from_deltas(
         `Role.LOWER`, rounding included.
     """
     alpha, e, d = _arguments(type1, eps, delta)
-    kept = 1 - d
+    rest = 1 - d
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        steep = kept - np.where(alpha > 0, np.exp(e + np.log(alpha)), 0.0)
-        flat = np.exp(-e) * (kept - alpha)
+        steep = rest - np.where(alpha > 0, np.exp(e + np.log(alpha)), 0.0)
+        flat = np.exp(-e) * (rest - alpha)
     best = np.maximum(steep, flat).max(axis=1) - _LAST_DIGITS
     return Bound(np.maximum(best, 0.0), Role.LOWER, reference, grade=Grade.PROVED)
 

@@ -164,8 +164,8 @@ def shuffled_delta(
     e = checks.epsilon0(eps0)
     clients = checks.integers("k", k, 1, checks.MAX_COUNT)
 
-    found = _by_crowd((e, clients, eps), which, lambda *points: clone_deltas(*points)[0])
-    return scalar_if_0d(np.where(eps < e, found, 0.0))
+    delta = _by_crowd((e, clients, eps), which, lambda *points: clone_deltas(*points)[0])
+    return scalar_if_0d(np.where(eps < e, delta, 0.0))
 
 
 def shuffled_epsilon(
@@ -329,13 +329,13 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
             if top - bottom > most or (stop + 1 - start) * (top - bottom + 1) > _CELLS:
                 break
             stop += 1
-        some = order[start:stop]
-        at = inside[some]
+        batch = order[start:stop]
+        at = inside[batch]
         rows = slice(0, 1) if one else slice(None)
-        ends = low[some], high[some]
+        ends = low[batch], high[batch]
         if one:
             ends = ends[0].min(keepdims=True), ends[1].max(keepdims=True)
-        sums = _sums(k[at][rows], log_pc[at][rows], *ends, gap[some] / 2, bool(deep[first]))
+        sums = _sums(k[at][rows], log_pc[at][rows], *ends, gap[batch] / 2, bool(deep[first]))
         value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
         start = stop
     return value, slope

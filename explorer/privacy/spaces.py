@@ -128,20 +128,20 @@ def _planned(cost: FloatArray, masses: tuple[FloatArray, FloatArray] | None) -> 
     variable = np.arange(cost.size)
     one = np.ones(cost.size)
     # The last column's equation follows from the others; leaving it out keeps rounding harmless.
-    kept = variable % count_q < count_q - 1
-    row = np.concatenate([variable // count_q, count_p + (variable % count_q)[kept]])
+    free = variable % count_q < count_q - 1
+    row = np.concatenate([variable // count_q, count_p + (variable % count_q)[free]])
     constraints = coo_array(
-        (np.concatenate([one, one[kept]]), (row, np.concatenate([variable, variable[kept]]))),
+        (np.concatenate([one, one[free]]), (row, np.concatenate([variable, variable[free]]))),
         shape=(count_p + count_q - 1, cost.size),
     )
-    found = linprog(
+    solution = linprog(
         cost.ravel(),
         A_eq=constraints.tocsr(),
         b_eq=np.concatenate([p, q[:-1]]),
         bounds=(0, None),
         method="highs",
     )
-    return float(max(found.fun, 0.0))
+    return float(max(solution.fun, 0.0))
 
 
 def inside(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.engine.compute.transport import LEAST_BYTES, Receiver, Sender
+from explorer.engine.compute.transport import MIN_SHARED_BYTES, Receiver, Sender
 
 
 class Wire:
@@ -47,7 +47,7 @@ def test_messages_arrive_as_they_were(wire: Wire) -> None:
         rng.integers(0, 9, (3, 4000, 5)),
         rng.random((300, 200)).T,  # not contiguous
         np.zeros(4),
-        np.array([None, "a"] * LEAST_BYTES, object),
+        np.array([None, "a"] * MIN_SHARED_BYTES, object),
     ):
         name, [came, again] = wire.pass_on(("a", [array, array]))
         assert name == "a"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-LEAST_BYTES = 1 << 14
+MIN_SHARED_BYTES = 1 << 14
 """Smaller arrays travel with the rest."""
 PIPE_BYTES = 1 << 20
 """What a pipe should hold, a frame: each refill of the usual 64 kB waits for the other process."""
@@ -78,7 +78,7 @@ class _Pickler(pickle.Pickler):
         """Return the number of a large array; None for everything else."""
         if (
             type(item) is not np.ndarray
-            or item.nbytes < LEAST_BYTES
+            or item.nbytes < MIN_SHARED_BYTES
             or item.dtype.hasobject
             or not item.flags.c_contiguous
         ):

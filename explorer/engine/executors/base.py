@@ -266,12 +266,12 @@ def check_code(code: dict[str, str]) -> None:
         )
 
 
-def differences(there: dict[str, str], code: dict[str, str]) -> str:
+def differences(theirs: dict[str, str], code: dict[str, str]) -> str:
     """Return the differences of a worker's code from this code; empty if there are none."""
     return ", ".join(
-        f"{key} {there.get(key)} instead of {code[key]}"
+        f"{key} {theirs.get(key)} instead of {code[key]}"
         for key in code
-        if there.get(key) != code[key]
+        if theirs.get(key) != code[key]
     )
 
 

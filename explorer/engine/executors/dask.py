@@ -140,8 +140,8 @@ class DaskExecutor(Executor):
         with tempfile.TemporaryDirectory(dir=shared) if shared else scratch() as made:
             token = Path(made) / "seen"
             token.write_text(platform.node())
-            found = self._client.run(can_read, str(token), on_error="return")
-            blind = [_named(address) for address, sees in found.items() if sees is not True]
+            readable = self._client.run(can_read, str(token), on_error="return")
+            blind = [_named(address) for address, sees in readable.items() if sees is not True]
             if blind:
                 raise NoWorker(
                     f"{', '.join(blind)} can't read {made}; name a folder that all machines of the "
@@ -188,9 +188,9 @@ class DaskExecutor(Executor):
 
     def _inspect(self) -> str:
         """Check every worker and return a description of all."""
-        known = self._client.scheduler_info()
+        info = self._client.scheduler_info()
         if not self.cluster.encrypted:
-            open_ones = [a for a in (known["address"], *known["workers"]) if not is_loopback(a)]
+            open_ones = [a for a in (info["address"], *info["workers"]) if not is_loopback(a)]
             if open_ones:
                 raise NoWorker(
                     f"{', '.join(open_ones)} can be reached from other machines, and runs whatever "
@@ -201,9 +201,9 @@ class DaskExecutor(Executor):
         if not reports:
             raise NoWorker(f"{self.cluster.address} has no worker; {_start_one(self)}")
         refused = [
-            f"{_named(address)} has {said}"
+            f"{_named(address)} has {problem}"
             for address, found in reports.items()
-            if (said := _difference(found))
+            if (problem := _difference(found))
         ]
         if refused:
             raise DifferentCode(f"{'; '.join(refused)}; {INSTALL_THE_SAME}")
@@ -325,10 +325,10 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
 def _temporary_certificates(distributed: Any, folder: Path) -> Any:
     """Write fresh certificates for all ends of a cluster into a folder, and return them."""
     try:
-        made = distributed.Security.temporary()
+        security = distributed.Security.temporary()
     except ImportError as error:  # cryptography
         raise NoWorker(MISSING) from error
-    texts = made.tls_ca_file, made.tls_client_cert, made.tls_client_key
+    texts = security.tls_ca_file, security.tls_client_cert, security.tls_client_key
     paths = [folder / name for name in CERTIFICATES]
     for path, text in zip(paths, texts, strict=True):
         write_whole(path, text.encode(), private=True)
@@ -394,8 +394,10 @@ def instructions() -> str:
     introspect = getattr(np.lib, "introspect", None)
     if introspect is None:  # before numpy 2.1
         return ""
-    found = introspect.opt_func_info("^(exp|log|sin|add|multiply)$", "float64")
-    return ", ".join(sorted({str(how["current"]) for of in found.values() for how in of.values()}))
+    features = introspect.opt_func_info("^(exp|log|sin|add|multiply)$", "float64")
+    return ", ".join(
+        sorted({str(how["current"]) for of in features.values() for how in of.values()})
+    )
 
 
 def can_read(path: str) -> bool:
@@ -412,11 +414,11 @@ def _security(distributed: Any, cluster: Cluster) -> Any:
     )
 
 
-def _difference(found: Any) -> str:
+def _difference(answer: Any) -> str:
     """Return the differences in a worker's report, or why there is no report."""
-    if isinstance(found, dict):
-        return differences(found["code"], code_here())
-    return f"no privacy-explorer like this one ({type(found).__name__}: {found})"
+    if isinstance(answer, dict):
+        return differences(answer["code"], code_here())
+    return f"no privacy-explorer like this one ({type(answer).__name__}: {answer})"
 
 
 def _job_error(failed: BaseException) -> Exception:

@@ -203,8 +203,8 @@ class _Parcel:
     def result(self) -> tuple[Any, Exception | None]:
         """Return the function's result, or raise its exception."""
         self._file.seek(0)
-        found: tuple[Any, Exception | None] = pickle.load(self._file)
-        return found
+        outcome: tuple[Any, Exception | None] = pickle.load(self._file)
+        return outcome
 
     def close(self) -> None:
         """Free the memory."""

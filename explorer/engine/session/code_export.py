@@ -98,13 +98,13 @@ def bounds_script(result: Result, claim: str = "") -> str:
     direct = _direct(result, claim)
     if direct:
         return f'"""{about}, as in Privacy Explorer {__version__}."""\n\n' + direct
-    given: list[str] = []
+    arguments: list[str] = []
     files = []
     for p, value in _changed(study, request):
         if p.kind is Kind.FILE:
             files.append((p.key, str(_named(p, value))))
         else:
-            given.append(f"{p.key}={value!r}")
+            arguments.append(f"{p.key}={value!r}")
     sweep = request.sweep
     swept = (
         "None"
@@ -114,7 +114,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
             f'Scale("{sweep.scale.value}"))'
         )
     )
-    asked = ", ".join([f'get_study("{study.id}")', *given])
+    call = ", ".join([f'get_study("{study.id}")', *arguments])
     opened = "".join(
         f'        asked = asked.with_value("{key}", runtime.add_file(Path({name!r})))\n'
         for key, name in files
@@ -129,7 +129,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
         "from explorer.studies.base.study import Scale, Sweep, default_request\n"
         "from explorer.studies.registry import get_study\n\n"
         'if __name__ == "__main__":  # processes that compute import this file\n'
-        f"    asked = default_request({asked})\n"
+        f"    asked = default_request({call})\n"
         f'    asked = replace(asked, quantity="{request.quantity}", sweep={swept}, '
         f"seed={request.seed})\n"
         "    with closing(StudyRuntime()) as runtime:\n"
@@ -185,7 +185,7 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _undisclosed_note(settings: Mapping[str, Any]) -> list[str]:
     """Return a note on settings that may not be disclosed."""
     part = settings["selection"]
-    return [note for key, (told, note) in UNTOLD.items() if key in part and told not in part]
+    return [note for key, (default, note) in UNTOLD.items() if key in part and default not in part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,25 +232,25 @@ FUNCTIONS = {
 
 def _direct(result: Result, claim: str) -> str:
     """Return a script that calls the claimed series' function; empty where there is none."""
-    request, found = result.request, evaluate_claim(result, claim)
+    request, claim_result = result.request, evaluate_claim(result, claim)
     sweep = request.sweep
-    if found is None or sweep is None:
+    if claim_result is None or sweep is None:
         return ""
-    made = FUNCTIONS.get((request.study, request.quantity, found.series.key))
-    if made is None or sweep.key not in made.needs or sweep.key == "lam_max":
+    function = FUNCTIONS.get((request.study, request.quantity, claim_result.series.key))
+    if function is None or sweep.key not in function.needs or sweep.key == "lam_max":
         return ""
     spaced = "geomspace" if sweep.scale is Scale.LOG else "linspace"
     points = f"np.{spaced}({sweep.low!r}, {sweep.high!r}, {sweep.points})"
     if parameter(get_study(request.study), sweep.key).kind is Kind.INTEGER:
         points = f"np.unique(np.rint({points}))"
-    here = [f"{key} = {request[key]!r}" for key in made.needs if key != sweep.key]
+    settings = [f"{key} = {request[key]!r}" for key in function.needs if key != sweep.key]
     return (
-        f"# By the function behind “{found.series.label}” alone.\n"
-        f"import numpy as np\n\nfrom {made.module} import {made.name}\n\n"
-        + "\n".join(here)
+        f"# By the function behind “{claim_result.series.label}” alone.\n"
+        f"import numpy as np\n\nfrom {function.module} import {function.name}\n\n"
+        + "\n".join(settings)
         + f"\n{sweep.key} = {points}\n"
-        f"for x, y in zip({sweep.key}.tolist(), {made.call}.tolist()):\n"
-        f'    print("{found.series.key}", x, y)\n'
+        f"for x, y in zip({sweep.key}.tolist(), {function.call}.tolist()):\n"
+        f'    print("{claim_result.series.key}", x, y)\n'
     )
 
 
@@ -272,5 +272,5 @@ def _plain(value: object) -> str:
 
 def _there(result: Result, keys: Iterable[str]) -> list[str]:
     """Return those of some keys that are of the result's series."""
-    known = {series.key for series in result.series}
-    return [key for key in sorted(keys) if key in known]
+    present = {series.key for series in result.series}
+    return [key for key in sorted(keys) if key in present]

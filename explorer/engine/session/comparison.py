@@ -71,19 +71,22 @@ def entries_of(result: Result, hidden: Collection[str] = (), claim: str = "") ->
     """
     told_first = evaluate_claim(result, claim)
     bare = replace(result.request, selection=None, fidelity=Fidelity.FULL)
-    told = {r.key for r in result.readouts}
-    found = [
+    readout_keys = {r.key for r in result.readouts}
+    entries = [
         Entry(bare, r.key) for r in result.readouts if r.role is not None and r.key not in hidden
     ]
-    here = _swept_here(bare)
-    if here is not None:
-        found += [
-            Entry(here, s.key)
+    swept = _swept_here(bare)
+    if swept is not None:
+        entries += [
+            Entry(swept, s.key)
             for s in result.series
-            if s.mark is Mark.LINE and not s.pin and s.key not in told and s.key not in hidden
+            if s.mark is Mark.LINE
+            and not s.pin
+            and s.key not in readout_keys
+            and s.key not in hidden
         ]
     first = told_first.series.key if told_first is not None else ""
-    marked = [replace(entry, claimed=entry.key == first) for entry in found]
+    marked = [replace(entry, claimed=entry.key == first) for entry in entries]
     return tuple(sorted(marked, key=lambda entry: not entry.claimed))
 
 
@@ -122,15 +125,15 @@ def added_words(more: int) -> str:
 
 def common_parameters(entries: Sequence[Entry]) -> list[Common]:
     """Return the numeric parameters of the rows' studies that matter, most shared first."""
-    found: dict[str, Common] = {}
+    parameters: dict[str, Common] = {}
     for entry in entries:
         for p in _settable(entry):
-            known = found.get(p.key)
-            if known is None:
-                found[p.key] = Common(p, 1, entry.request[p.key])
+            common = parameters.get(p.key)
+            if common is None:
+                parameters[p.key] = Common(p, 1, entry.request[p.key])
             else:
-                found[p.key] = replace(known, rows=known.rows + 1)
-    return sorted(found.values(), key=lambda c: -c.rows)
+                parameters[p.key] = replace(common, rows=common.rows + 1)
+    return sorted(parameters.values(), key=lambda c: -c.rows)
 
 
 def set_for_all(
@@ -166,10 +169,10 @@ def set_for_all(
 
 def moved(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
     """Return the rows with some moved one position up (−1) or down (1), where possible."""
-    order, chosen = list(entries), {entries[row] for row in rows}
+    order, selected = list(entries), {entries[row] for row in rows}
     for row in sorted(rows, reverse=by > 0):
         to = row + by
-        if 0 <= to < len(order) and order[to] not in chosen:
+        if 0 <= to < len(order) and order[to] not in selected:
             order[row], order[to] = order[to], order[row]
     return tuple(order)
 

@@ -83,7 +83,7 @@ class ImportedCurve:
     @property
     def series(self) -> Series:
         """The series that is drawn and exported."""
-        said = f", which calls it {self.called}" if self.called else ""
+        stated = f", which calls it {self.called}" if self.called else ""
         return Series(
             self.key,
             self.label,
@@ -91,7 +91,7 @@ class ImportedCurve:
             np.array(self.x),
             np.array(self.y),
             Reference("own curve", f"“{self.name}” in {self.file}"),
-            note=f"From the file {self.file}{said}: not computed here, and not checked.",
+            note=f"From the file {self.file}{stated}: not computed here, and not checked.",
             mark=Mark.LINE if len(self.x) > 1 else Mark.DOTS,
         )
 
@@ -134,9 +134,9 @@ def merge_imported(
         If the plot then has too many curves or points.
     """
     again = {(c.plot, c.file) for c in more}
-    kept = [c for c in own if (c.plot, c.file) not in again]
+    others = [c for c in own if (c.plot, c.file) not in again]
     for plot in {c.plot for c in more}:
-        mine = [c for c in (*kept, *more) if c.plot == plot]
+        mine = [c for c in (*others, *more) if c.plot == plot]
         points = sum(len(c.x) for c in mine)
         if len(mine) > MAX_CURVES or points > MAX_POINTS:
             raise TableFileError(
@@ -144,7 +144,7 @@ def merge_imported(
                 f"points, and can have {MAX_CURVES} with {MAX_POINTS:,}; leave some out, or remove "
                 "others first"
             )
-    return (*kept, *more)
+    return (*others, *more)
 
 
 def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> CurveFile:
@@ -244,11 +244,11 @@ def _short(name: str) -> str:
 
 def _unlike(names: list[str]) -> list[str]:
     """Return unique names: repeated ones get a number."""
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
-        number = names[: len(found)].count(name) + 1
-        found.append(name if number == 1 else f"{name} ({number})")
-    return found
+        number = names[: len(unique)].count(name) + 1
+        unique.append(name if number == 1 else f"{name} ({number})")
+    return unique
 
 
 def _sorted(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -266,10 +266,10 @@ def imported_to_list(own: Sequence[ImportedCurve]) -> list[dict[str, Any]]:
 
 def imported_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[ImportedCurve, ...]:
     """Read curves from JSON values; `left_out` gets a sentence for each unreadable one."""
-    found: dict[tuple[Plot, str], ImportedCurve] = {}
+    curves: dict[tuple[Plot, str], ImportedCurve] = {}
     for curve in read_list(raw, imported_curve, "own", left_out, MAX_READ):
-        found[curve.plot, curve.key] = curve
-    return tuple(found.values())
+        curves[curve.plot, curve.key] = curve
+    return tuple(curves.values())
 
 
 def imported_curve(raw: Any, where: str) -> ImportedCurve:
@@ -280,17 +280,17 @@ def imported_curve(raw: Any, where: str) -> ImportedCurve:
     ValueError
         Naming the field that can't be read.
     """
-    found = read(raw, schema.ImportedCurve, where)
+    stored = read(raw, schema.ImportedCurve, where)
     try:
-        shown = quantity(get_study(found.study), found.quantity)
+        shown = quantity(get_study(stored.study), stored.quantity)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
-    if found.over and found.over not in shown.sweeps:
-        raise ValueError(f"{where}.over: {shown.key!r} can't be swept over {found.over!r}")
-    if len(found.x) != len(found.y):
-        raise ValueError(f"{where}: {len(found.x)} x and {len(found.y)} y; there must be as many")
-    if found.called not in ("", *(role.value for role in Role)):
-        raise ValueError(f"{where}.called: there is no role {found.called!r}")
-    x, y = _sorted(list(zip(found.x, found.y, strict=True)))
-    plot = (found.study, found.quantity, found.over)
-    return ImportedCurve(plot, found.file, found.name, x, y, found.called)
+    if stored.over and stored.over not in shown.sweeps:
+        raise ValueError(f"{where}.over: {shown.key!r} can't be swept over {stored.over!r}")
+    if len(stored.x) != len(stored.y):
+        raise ValueError(f"{where}: {len(stored.x)} x and {len(stored.y)} y; there must be as many")
+    if stored.called not in ("", *(role.value for role in Role)):
+        raise ValueError(f"{where}.called: there is no role {stored.called!r}")
+    x, y = _sorted(list(zip(stored.x, stored.y, strict=True)))
+    plot = (stored.study, stored.quantity, stored.over)
+    return ImportedCurve(plot, stored.file, stored.name, x, y, stored.called)

@@ -17,7 +17,7 @@ from explorer.studies.base.study import Study, parameter, relevant
 from explorer.studies.registry import get_study, study_ids
 
 SCHEME = "privacy-explorer:"
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """Letters of a link that is read."""
 _VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
 _OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".pins", ".selection")
@@ -40,39 +40,39 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     """
     study = get_study(recipe["study"])
     values, quantity = recipe["values"], recipe.get("quantity", "")
-    told = [
+    items = [
         (key, _written(value))
         for key, value in values.items()
         if _matters(study, key, values, quantity)
     ]
-    told.append((".version", __version__))
+    items.append((".version", __version__))
     if quantity:
-        told.append((".quantity", quantity))
+        items.append((".quantity", quantity))
     if sweep := recipe.get("sweep"):
-        told.append((".sweep", ",".join(_written(sweep[part]) for part in _SWEEP)))
+        items.append((".sweep", ",".join(_written(sweep[part]) for part in _SWEEP)))
     if recipe.get("seed"):
-        told.append((".seed", str(recipe["seed"])))
+        items.append((".seed", str(recipe["seed"])))
     view = {name: recipe["view"][name] for name in _VIEW if recipe.get("view", {}).get(name)}
     if view:
-        told.append((".view", _written(view)))
+        items.append((".view", _written(view)))
     if pins := _pins(study, recipe):
-        told.append((".pins", _written(pins)))
+        items.append((".pins", _written(pins)))
     if recipe.get("private_only") is True:
-        told.append((".selection", _written(recipe["selection"])))
-    return f"{SCHEME}{study.id}?{urlencode(told, quote_via=quote, safe=',:')}"
+        items.append((".selection", _written(recipe["selection"])))
+    return f"{SCHEME}{study.id}?{urlencode(items, quote_via=quote, safe=',:')}"
 
 
 def left_out(recipe: Mapping[str, Any]) -> int:
     """Return the number of reference curves that the link to a recipe leaves out."""
     view = recipe.get("view", {})
-    beside = len(view.get("pinned", ())) + len(view.get("own", ()))
-    return beside - len(_pins(get_study(recipe["study"]), recipe))
+    references = len(view.get("pinned", ())) + len(view.get("own", ()))
+    return references - len(_pins(get_study(recipe["study"]), recipe))
 
 
 def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return pinned requests as differences, except those on another file."""
     mine, quantity = recipe["values"], recipe.get("quantity", "")
-    told = {
+    defaults = {
         p.key: mine[p.key] if _matters(study, p.key, mine, quantity) else p.default
         for p in study.parameters
     }
@@ -85,7 +85,7 @@ def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
         other = {
             key: value
             for key, value in values.items()
-            if _matters(study, key, values, quantity) and value != told[key]
+            if _matters(study, key, values, quantity) and value != defaults[key]
         }
         pins.append({"values": other} | ({"hidden": pin["hidden"]} if pin.get("hidden") else {}))
     return pins
@@ -95,14 +95,14 @@ def _pinned(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
     """Return pins in the recipe's form."""
     if not isinstance(pins, list) or not all(isinstance(p, dict) for p in pins):
         raise RecipeError("link: .pins is no list of questions")
-    kept = {
+    common = {
         key: recipe[key]
         for key in ("schema", "study", "version", "quantity", "sweep")
         if key in recipe
     }
     return [
         {
-            "recipe": {**kept, "values": {**recipe["values"], **_object(pin.get("values"))}},
+            "recipe": {**common, "values": {**recipe["values"], **_object(pin.get("values"))}},
             "hidden": pin.get("hidden", []),
         }
         for pin in pins
@@ -123,39 +123,39 @@ def recipe_of(text: str) -> dict[str, Any]:
     RecipeError
         Naming what of it can't be read.
     """
-    if len(text) > LONGEST:
-        raise RecipeError(f"link: longer than {LONGEST:,} letters")
+    if len(text) > MAX_LENGTH:
+        raise RecipeError(f"link: longer than {MAX_LENGTH:,} letters")
     if not is_link(text):
         raise RecipeError(f"link: it does not begin with {SCHEME}")
     study_id, _, query = text.strip().removeprefix(SCHEME).partition("?")
     if study_id not in study_ids():
         raise RecipeError(f"link: there is no question {study_id[:40]!r} in this version")
-    told = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := [key for key in told if key.startswith(".") and key not in _OTHERS]:
+    items = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := [key for key in items if key.startswith(".") and key not in _OTHERS]:
         raise RecipeError(f"link: {unknown[0][:40]!r} is not known; a newer program may read it")
     recipe: dict[str, Any] = {
         "schema": SCHEMA,
         "study": study_id,
-        "version": told.get(".version", ""),
-        "values": {key: value for key, value in told.items() if not key.startswith(".")},
-        "quantity": told.get(".quantity", ""),
+        "version": items.get(".version", ""),
+        "values": {key: value for key, value in items.items() if not key.startswith(".")},
+        "quantity": items.get(".quantity", ""),
     }
-    if ".seed" in told:
-        recipe["seed"] = _read(told, ".seed")
-    if ".sweep" in told:
-        key, *numbers, scale = told[".sweep"].split(",")
+    if ".seed" in items:
+        recipe["seed"] = _read(items, ".seed")
+    if ".sweep" in items:
+        key, *numbers, scale = items[".sweep"].split(",")
         try:
             low, high, points = map(json.loads, numbers)
         except ValueError:
             raise RecipeError("link: .sweep is not KEY,LOW,HIGH,POINTS,SCALE") from None
         recipe["sweep"] = dict(zip(_SWEEP, (key, low, high, points, scale), strict=True))
-    if ".view" in told:
-        recipe["view"] = _read(told, ".view")
-    if ".pins" in told:
-        pinned = _pinned(recipe, _read(told, ".pins"))
+    if ".view" in items:
+        recipe["view"] = _read(items, ".view")
+    if ".pins" in items:
+        pinned = _pinned(recipe, _read(items, ".pins"))
         recipe["view"] = {**_object(recipe.get("view", {})), "pinned": pinned}
-    if ".selection" in told:
-        recipe |= {"private_only": True, "selection": _read(told, ".selection")}
+    if ".selection" in items:
+        recipe |= {"private_only": True, "selection": _read(items, ".selection")}
     return recipe
 
 
@@ -171,8 +171,8 @@ def _written(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _read(told: Mapping[str, str], key: str) -> Any:
+def _read(items: Mapping[str, str], key: str) -> Any:
     try:
-        return json.loads(told[key])
+        return json.loads(items[key])
     except (ValueError, RecursionError):
         raise RecipeError(f"link: what stands in {key} is damaged") from None

@@ -193,12 +193,12 @@ def pins_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Pin, ...]:
         request = request_from_dict(item["recipe"], f"{where}.recipe")
         return Pin(replace(request, selection=None), frozenset(pin.hidden))
 
-    found: list[Pin] = []
+    pins: list[Pin] = []
     for place, pin in enumerate(read_list(raw, take, "pins", left_out, MAX_READ)):
-        if pin in found:
+        if pin in pins:
             continue
-        if sum(p.subject == pin.subject for p in found) >= MAX_PINS:
+        if sum(p.subject == pin.subject for p in pins) >= MAX_PINS:
             left_out.append(f"pins[{place}]: more than {MAX_PINS} of one plot")
             continue
-        found.append(pin)
-    return tuple(found)
+        pins.append(pin)
+    return tuple(pins)

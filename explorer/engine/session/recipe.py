@@ -64,11 +64,11 @@ class Part:
         So does a region of another plane, the privacy unit, and the image, whose name may be no
         other data's.
         """
-        chosen = {k: v for k, v in self.chosen.items() if k not in ("image", "unit")}
+        fields = {k: v for k, v in self.chosen.items() if k not in ("image", "unit")}
         if self.region is None or self.region.plane != selection.region.plane:
-            kept = {k: v for k, v in chosen.items() if k != "region_from"}
-            return replace(selection, **kept)
-        return replace(selection, region=self.region, **chosen)
+            others = {k: v for k, v in fields.items() if k != "region_from"}
+            return replace(selection, **others)
+        return replace(selection, region=self.region, **fields)
 
 
 @dataclass(frozen=True)
@@ -270,12 +270,12 @@ def _pinned(raw: Any, where: str) -> dict[str, Any]:
 
 
 def _check_schema(raw: object) -> None:
-    found = raw.get("schema") if isinstance(raw, Mapping) else None
-    if found == SCHEMA:
+    name = raw.get("schema") if isinstance(raw, Mapping) else None
+    if name == SCHEMA:
         return
-    said = "none" if found is None else repr(found)[:40]
+    stated = "none" if name is None else repr(name)[:40]
     raise RecipeError(
-        f"this is not a recipe that version {__version__} reads (schema {said}, "
+        f"this is not a recipe that version {__version__} reads (schema {stated}, "
         f"expected {SCHEMA!r}); a newer program may read it"
     )
 
@@ -319,11 +319,11 @@ def _sweep(
 
 
 def _selection(read: schema.Question) -> Selection:
-    chosen = read.selection
-    assert isinstance(chosen, schema.Selection)
+    stored = read.selection
+    assert isinstance(stored, schema.Selection)
     if read.data is UNSET or read.data.sha256 is UNSET:
         raise RecipeError("data: lacks the field 'sha256' of the file that the selection is of")
-    region, others = _part(chosen)
+    region, others = _part(stored)
     if region is None:
         raise RecipeError("selection: lacks the field 'region'")
     columns = read.data.columns
@@ -336,42 +336,42 @@ def _selection(read: schema.Question) -> Selection:
     return Selection(data=read.data.sha256, region=region, **others)
 
 
-def _part(chosen: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
+def _part(stored: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
     """Return a selection's region (None if absent) and its other fields except the data."""
-    for name, instant in (("start", chosen.start), ("end", chosen.end)):
+    for name, instant in (("start", stored.start), ("end", stored.end)):
         try:
             _ = instant and datetime.fromisoformat(instant)
         except ValueError:
             raise RecipeError(f"selection.{name}: there is no instant {instant!r}") from None
-    sides = "unknown" if chosen.region_from is UNSET else chosen.region_from
+    sides = "unknown" if stored.region_from is UNSET else stored.region_from
     south, west, north, east = map(Origin, [sides] * 4 if isinstance(sides, str) else sides)
-    plane = "" if chosen.plane is UNSET else chosen.plane
+    plane = "" if stored.plane is UNSET else stored.plane
     region = None
-    if chosen.region is not UNSET:
-        low, left, high, right = chosen.region
+    if stored.region is not UNSET:
+        low, left, high, right = stored.region
         region = region_of((low, left, high, right), plane)
-    share = None if chosen.share is UNSET else chosen.share
-    if share is not None and chosen.users is not None:
+    share = None if stored.share is UNSET else stored.share
+    if share is not None and stored.users is not None:
         raise RecipeError("selection: has both users and a share; one of them says who is in")
     others: dict[str, Any] = {
-        "image": None if chosen.image is UNSET else chosen.image,
-        "users": chosen.users,
-        "data_seed": chosen.data_seed,
+        "image": None if stored.image is UNSET else stored.image,
+        "users": stored.users,
+        "data_seed": stored.data_seed,
         "share": share,
-        "unit": Unit.USER if chosen.unit is UNSET else Unit(chosen.unit),
+        "unit": Unit.USER if stored.unit is UNSET else Unit(stored.unit),
         "region_from": (south, west, north, east),
     }
     for name in ("n0_from", "epsilon_from", "settings_from"):
-        word = getattr(chosen, name)
+        word = getattr(stored, name)
         others[name] = Origin.TYPED if word is UNSET else Origin(word)
-    bounded = chosen.start is not None or chosen.end is not None
-    if bounded or chosen.time_from is UNSET:  # else there is a time range that is not told
-        came = Origin.UNKNOWN if chosen.time_from is UNSET else Origin(chosen.time_from)
-        others |= {"start": chosen.start, "end": chosen.end, "time_from": came}
+    bounded = stored.start is not None or stored.end is not None
+    if bounded or stored.time_from is UNSET:  # else there is a time range that is not told
+        came = Origin.UNKNOWN if stored.time_from is UNSET else Origin(stored.time_from)
+        others |= {"start": stored.start, "end": stored.end, "time_from": came}
     return region, others
 
 
-MOST = 400
+MAX_GRIDS = 400
 """Studies whose grids are read."""
 
 
@@ -380,9 +380,9 @@ def grid_to_dict(grid: Grid) -> dict[str, Any]:
     return plain(schema.Grid(list(grid.over), grid.trials, grid.colours))
 
 
-def grid_of(found: schema.Grid) -> Grid:
+def grid_of(stored: schema.Grid) -> Grid:
     """Return the grid of a file, without checking it against a study."""
-    return Grid(tuple(found.over), found.trials, found.colours)
+    return Grid(tuple(stored.over), stored.trials, stored.colours)
 
 
 def grids_to_list(grids: Mapping[str, Grid]) -> list[dict[str, Any]]:
@@ -394,9 +394,9 @@ def grids_from_list(raw: list[Any], left_out: list[str]) -> Mapping[str, Grid]:
     """Read the grids of studies; `left_out` gets a sentence for each unreadable one."""
 
     def take(item: Any, where: str) -> tuple[str, Grid]:
-        found = read(item, schema.GridOfStudy, where)
-        if found.study not in study_ids():
-            raise ValueError(f"{where}.study: there is no study {found.study!r}")
-        return found.study, grid_of(found)
+        stored = read(item, schema.GridOfStudy, where)
+        if stored.study not in study_ids():
+            raise ValueError(f"{where}.study: there is no study {stored.study!r}")
+        return stored.study, grid_of(stored)
 
-    return MappingProxyType(dict(read_list(raw, take, "grids", left_out, MOST)))
+    return MappingProxyType(dict(read_list(raw, take, "grids", left_out, MAX_GRIDS)))

@@ -95,7 +95,7 @@ FORMER_DEFAULTS: dict[tuple[str, str], Value] = {("heatmap", "mechanism"): "pyra
 """
 T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
-LONGEST_SHOWN = 40
+MAX_SHOWN = 40
 _WORDS = {
     "int": "a whole number",
     "float": "a number",
@@ -526,7 +526,7 @@ def _sentence(message: str, raw: object, where: str) -> str:
             index = next(
                 (k for k, v in value.items() if not isinstance(v, bool | int | float | str)), ""
             )
-            path = path.replace("[...]", f".{str(index)[:LONGEST_SHOWN]}")
+            path = path.replace("[...]", f".{str(index)[:MAX_SHOWN]}")
         try:
             value = value[name or (index if isinstance(value, Mapping) else int(index))]  # type: ignore[index]
         except (KeyError, IndexError, TypeError, ValueError):
@@ -554,4 +554,4 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**20:
         return "a number of more than 20 digits"
     text = json.dumps(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

@@ -108,16 +108,16 @@ class SessionState:
 
     def look_of(self, study_id: str, quantity_key: str) -> PlotView:
         """Return the view of a quantity of a study."""
-        chosen = self.looks.get((study_id, quantity_key))
-        return chosen or default_plot_view(get_study(study_id), quantity_key)
+        look = self.looks.get((study_id, quantity_key))
+        return look or default_plot_view(get_study(study_id), quantity_key)
 
     def claim_of(self, study_id: str, quantity_key: str) -> str:
         """Return the key of the curve that the user claims; empty for the tightest valid bound.
 
         Of a study without quantities, a map, nothing is claimed.
         """
-        chosen = self.looks.get((study_id, quantity_key))
-        return chosen.claim if chosen is not None else ""
+        look = self.looks.get((study_id, quantity_key))
+        return look.claim if look is not None else ""
 
     def grid_of(self, study_id: str) -> Grid:
         """Return a study's grid; empty by default."""
@@ -210,9 +210,9 @@ class Session:
 
     def set_quantity(self, key: str) -> None:
         """Put a quantity on the y axis, keeping the x axis where possible."""
-        chosen = quantity(get_study(self._state.study), key)
+        declared = quantity(get_study(self._state.study), key)
         request = with_quantity(self._state.request, key)
-        self._commit(self._state.with_request(request), f"show {chosen.name}")
+        self._commit(self._state.with_request(request), f"show {declared.name}")
 
     def set_sweep(self, sweep: Sweep, gesture: str | None = None) -> None:
         """Put a parameter and its range on the x axis."""
@@ -401,10 +401,10 @@ class Session:
 def with_quantity(request: Request, key: str) -> Request:
     """Return a request for another quantity, keeping the x axis where possible."""
     study = get_study(request.study)
-    chosen = quantity(study, key)
+    declared = quantity(study, key)
     request = replace(request, quantity=key)
-    if request.sweep is None or request.sweep.key not in chosen.sweeps:
-        sweep = default_sweep(study, chosen.sweeps[0]) if chosen.sweeps else None
+    if request.sweep is None or request.sweep.key not in declared.sweeps:
+        sweep = default_sweep(study, declared.sweeps[0]) if declared.sweeps else None
         request = replace(request, sweep=sweep)
     return request
 

@@ -50,20 +50,22 @@ class UtilitySettings:
     targets: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     judged_on: str = ""
 
-    def with_choice(self, name: str, chosen: str) -> UtilitySettings:
+    def with_choice(self, name: str, value: str) -> UtilitySettings:
         """Return this view with another axis, measure, statistic or evaluation data."""
-        change: dict[str, Any] = {name: chosen}
-        found = replace(self, **change)
-        there = [axis.key for axis in axes_on(found.judged_on)]
-        return found if found.axis in there else replace(found, axis=there[0])
+        change: dict[str, Any] = {name: value}
+        settings = replace(self, **change)
+        axes = [axis.key for axis in axes_on(settings.judged_on)]
+        return settings if settings.axis in axes else replace(settings, axis=axes[0])
 
     def over(self, axis: str, judged_on: str = "") -> UtilitySettings:
         """Return this view as in a figure of the paper: mean distance over an axis.
 
         On the figure's made data, where it has such; else as it is judged now.
         """
-        found = replace(self, open=True, measure="emd", statistic="mean")
-        return found.with_choice("judged_on", judged_on or self.judged_on).with_choice("axis", axis)
+        settings = replace(self, open=True, measure="emd", statistic="mean")
+        return settings.with_choice("judged_on", judged_on or self.judged_on).with_choice(
+            "axis", axis
+        )
 
     def with_target(self, measure: str, target: float) -> UtilitySettings:
         """Return this view with another target for a measure."""
@@ -79,9 +81,9 @@ def utility_from_dict(raw: object, left_out: list[str]) -> UtilitySettings:
     """Read a view from JSON values; `left_out` gets a sentence for each unreadable field."""
     if raw is UNSET:
         return UtilitySettings()
-    found = read_fields(raw, schema.Utility, "which", left_out)
-    values = {name: getattr(found, name) for name in found.__struct_fields__}
-    return UtilitySettings(**{**values, "targets": MappingProxyType(found.targets)})
+    stored = read_fields(raw, schema.Utility, "which", left_out)
+    values = {name: getattr(stored, name) for name in stored.__struct_fields__}
+    return UtilitySettings(**{**values, "targets": MappingProxyType(stored.targets)})
 
 
 def utility_to_recipe(which: UtilitySettings, draws: int) -> dict[str, Any]:
@@ -103,19 +105,19 @@ def utility_from_recipe(raw: object, left_out: list[str]) -> UtilitySettings:
     Where curves were judged on a file that is not named, synthetic people take its place: falling
     back on the map's own check-ins would view them without a request.
     """
-    found = read_fields(raw, schema.ExportedUtility, "which", left_out)
-    judged_on = JUDGED_ON.get(found.judged_on)
+    stored = read_fields(raw, schema.ExportedUtility, "which", left_out)
+    judged_on = JUDGED_ON.get(stored.judged_on)
     if judged_on is None:
         left_out.append(
             "which.judged_on: the file that stood in is not named in exports; synthetic people "
             "are judged on instead, choose the file again"
         )
-    targets: dict[str, float] = {} if found.target is None else {found.measure: found.target}
+    targets: dict[str, float] = {} if stored.target is None else {stored.measure: stored.target}
     return UtilitySettings(
         True,
-        found.axis,
-        found.measure,
-        found.statistic,
+        stored.axis,
+        stored.measure,
+        stored.statistic,
         MappingProxyType(targets),
         "sample" if judged_on is None else judged_on,
     )

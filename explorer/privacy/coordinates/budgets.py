@@ -159,7 +159,7 @@ def corollary1_threshold(level: ArrayLike, eps: ArrayLike) -> FloatArray:
 
 
 # More distinct levels than this are rounded down before a search.
-_MOST_LEVELS = 64
+_MAX_LEVELS = 64
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def best_zeta(
     if levels.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
     q = checks.reals("q", q, 0.0, 1.0)
-    distinct, place, counts = rounded_levels(levels, _MOST_LEVELS)
+    distinct, place, counts = rounded_levels(levels, _MAX_LEVELS)
     least = distinct[0]
     if least == 0.0:
         c = np.where((q == 0.0)[..., None], levels, 0.0)
@@ -295,13 +295,13 @@ def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
     while values.size > 1:
         # Row j − 1 drops value j, whose coordinates join those of the value below.
         rows = [np.flatnonzero(np.arange(values.size) != j) for j in range(1, values.size)]
-        tried = np.stack([values[row] for row in rows])
+        candidates = np.stack([values[row] for row in rows])
         sizes = np.stack([np.add.reduceat(counts, row) for row in rows])
-        errors = grouped_log_mse(tried, sizes)
+        errors = grouped_log_mse(candidates, sizes)
         best = int(np.argmin(errors))
         if values.size <= most and errors[best] >= grouped_log_mse(values, counts):
             break
-        values, counts = tried[best], sizes[best]
+        values, counts = candidates[best], sizes[best]
         place = np.where(place > best, place - 1, place)
     return values[place]
 

@@ -42,7 +42,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
 
 FAMILIES = ("nested", "hybrid")
-_MOST_LEVELS = 6
+_MAX_LEVELS = 6
 # coth(α/2) is 1 to the last digit from here on.
 USELESS = 80.0
 
@@ -87,8 +87,8 @@ class BestDesign:
             if kind == "singles":
                 result += [(i,) for i in self.groups[g].tolist()]
             else:
-                chosen = self.groups[g:] if kind == "suffix" else self.groups[g : g + 1]
-                result.append(tuple(np.sort(np.concatenate(chosen)).tolist()))
+                coordinates = self.groups[g:] if kind == "suffix" else self.groups[g : g + 1]
+                result.append(tuple(np.sort(np.concatenate(coordinates)).tolist()))
         return tuple(result)
 
     @property
@@ -202,21 +202,21 @@ def best_design(
     if demanded.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
     checks.reals("q", q, 0.0, 1.0)
-    values, place, counts = rounded_levels(demanded, _MOST_LEVELS)
+    values, place, counts = rounded_levels(demanded, _MAX_LEVELS)
     groups = _grouped(place, values.size)
     if values[0] == 0.0:
         return BestDesign(groups, (), np.zeros(0), math.inf)
     with np.errstate(over="ignore"):
         error = float(demanded.size * np.exp(log_channel_moment(demanded.size, values[0], channel)))
-    found = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
+    designs = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
     theorem2 = best_zeta(demanded, float(eps), q, channel)
     if np.isfinite(theorem2.mse):
-        found.append(_nested(theorem2.c, float(theorem2.mse)))
+        designs.append(_nested(theorem2.c, float(theorem2.mse)))
     chain = best_zeta(values, float(eps), q, channel).c
     for kinds, start in _structures(values, counts, family, chain):
         problem = replace(_problem(kinds, values, counts, float(eps), float(q)), channel=channel)
-        found.append(solve_locally(problem, groups, kinds, start))
-    best = min(found, key=lambda design: design.mse)
+        designs.append(solve_locally(problem, groups, kinds, start))
+    best = min(designs, key=lambda design: design.mse)
     return replace(best, truncated=bool((values[place] < demanded).any()))
 
 
@@ -265,15 +265,15 @@ def _problem(
     kinds: list[Kind], values: FloatArray, counts: checks.IntArray, eps: float, q: float
 ) -> Classes:
     """Return the problem of finding the levels of these channel classes."""
-    seen = np.zeros((values.size, len(kinds)))
+    incidence = np.zeros((values.size, len(kinds)))
     sizes, copies = np.ones(len(kinds), np.int64), np.ones(len(kinds), np.int64)
     for j, (kind, g) in enumerate(kinds):
         if kind == "singles":
-            seen[g, j], copies[j] = 1.0, counts[g]
+            incidence[g, j], copies[j] = 1.0, counts[g]
         else:
             stop = values.size if kind == "suffix" else g + 1
-            seen[g:stop, j], sizes[j] = 1.0, counts[g:stop].sum()
-    return Classes(values, counts, eps, q, seen, sizes, copies)
+            incidence[g:stop, j], sizes[j] = 1.0, counts[g:stop].sum()
+    return Classes(values, counts, eps, q, incidence, sizes, copies)
 
 
 def solve_locally(
@@ -430,8 +430,8 @@ def best_disjoint_levels(
     groups = tuple(np.array(subset, np.int64) for subset in subsets)
     kinds: list[Kind] = [("group", j) for j in range(len(subsets))]
     if solver == "direct":
-        found = direct_levels(demanded, float(eps), couplings, subsets)
-        levels = _shrink(demanded, float(eps), couplings, subsets, found)
+        direct = direct_levels(demanded, float(eps), couplings, subsets)
+        levels = _shrink(demanded, float(eps), couplings, subsets, direct)
         return BestDesign(
             groups, tuple(kinds), levels, float(design_mse(demanded.size, subsets, levels))
         )

@@ -97,8 +97,8 @@ def _interpolated_cosine(m: int) -> tuple[Callable[[FloatArray], FloatArray], fl
 
     levels, thresholds = _best_caps(m)
     # Next to 1 floats don't tell caps apart any more, and V is 1 within 1e-7.
-    kept = thresholds <= -1e-8
-    levels, thresholds = levels[kept], thresholds[kept]
+    usable = thresholds <= -1e-8
+    levels, thresholds = levels[usable], thresholds[usable]
     slopes = -0.5 * log_moment_slope(np.full(levels.size, m), np.exp(levels), PRIV_UNIT)
     return CubicHermiteSpline(levels, thresholds, slopes), float(levels[0]), float(levels[-1])
 
@@ -271,12 +271,12 @@ def design_mse(
     """
     levels = active_levels(subsets, alphas)
     x2 = checks.reals("x2", x2, 0.0, 1.0)
-    seen = incidence(d, subsets)
-    weights = np.exp(-log_channel_moment(seen.sum(axis=0).astype(np.int64), levels, channel))
-    totals = weights @ seen.T
+    members = incidence(d, subsets)
+    weights = np.exp(-log_channel_moment(members.sum(axis=0).astype(np.int64), levels, channel))
+    totals = weights @ members.T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Weights are squared relative to their total, which keeps tiny ones from underflowing.
-        share = weights[..., None, :] * seen / totals[..., None]
+        share = weights[..., None, :] * members / totals[..., None]
         squares = np.where(totals > 0.0, (share**2).sum(axis=-1), 0.0)
         errors = (1.0 / totals - x2 * squares).sum(axis=-1)
     result: FloatArray = np.maximum(errors, 0.0)

@@ -76,8 +76,8 @@ def truth_counts(share: ArrayLike, alpha: Fraction, width: int = _WIDTH) -> NDAr
     half = 1 << (width - 1)
     part = np.clip(np.nan_to_num(np.asarray(share, dtype=float), nan=0.0), 0.0, 1.0)
     # Between ½ and the top; cut once more as whole numbers, whatever rounding did before.
-    found = half + np.floor(part * float(top - half)).astype(np.int64)
-    return np.asarray(np.clip(found, half, top))
+    count = half + np.floor(part * float(top - half)).astype(np.int64)
+    return np.asarray(np.clip(count, half, top))
 
 
 def exact_signs(
@@ -99,8 +99,8 @@ def exact_signs(
     bits : BitSource
         `SystemBits` for a release.
     """
-    told = uniform_below(1 << width, towards.size, bits) < truth_counts(share, alpha, width)
-    return np.where(towards == told, 1.0, -1.0)
+    truthful = uniform_below(1 << width, towards.size, bits) < truth_counts(share, alpha, width)
+    return np.where(towards == truthful, 1.0, -1.0)
 
 
 def exact_m_ldp(v: ArrayLike, alpha: float | Fraction, r: float, bits: BitSource) -> FloatArray:

@@ -249,7 +249,7 @@ def m_mean_combine(
     return result
 
 
-_LARGEST = 4
+_MAX_DIMENSION = 4
 
 
 @cache
@@ -287,14 +287,16 @@ def corner_log_likelihoods(c: ArrayLike) -> FloatArray:
     """
     order, alpha, _ = increments(c)
     d = order.size
-    if order.ndim != 1 or d > _LARGEST:
-        raise ValueError(f"c must be a vector of at most {_LARGEST} budgets, got {np.shape(c)}")
+    if order.ndim != 1 or d > _MAX_DIMENSION:
+        raise ValueError(
+            f"c must be a vector of at most {_MAX_DIMENSION} budgets, got {np.shape(c)}"
+        )
     points = corners(d)
     logs = np.zeros((points.shape[0], 1))
     for k in np.flatnonzero(alpha):
-        seen = points[:, order[k:]]
+        columns = points[:, order[k:]]
         plus, minus = log_half_space_probabilities(1.0, alpha[k])
-        factor = np.where(seen @ chambers(d - int(k)).T > 0.0, plus, minus)
+        factor = np.where(columns @ chambers(d - int(k)).T > 0.0, plus, minus)
         logs = (logs[:, :, None] + factor[:, None, :]).reshape(points.shape[0], -1)
     return logs
 

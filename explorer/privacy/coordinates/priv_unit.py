@@ -114,11 +114,11 @@ class PrivUnit:
 
     def cosines(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Draw W = ⟨V, u⟩ so many times."""
-        found = np.empty(count)
+        cosines = np.empty(count)
         cap = rng.random(count) < self.inside
-        found[cap] = self._above(int(cap.sum()), rng)
-        found[~cap] = self._below(count - int(cap.sum()), rng)
-        return found
+        cosines[cap] = self._above(int(cap.sum()), rng)
+        cosines[~cap] = self._below(count - int(cap.sum()), rng)
+        return cosines
 
     def _above(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Draw W given W ≥ g by rejection: from |W|, or from the tail without its 1/√s."""
@@ -201,8 +201,8 @@ def _cosine(d: int, size: int, rng: np.random.Generator) -> FloatArray:
 
 def _accepted(count: int, proposal: _Proposal, rng: np.random.Generator) -> FloatArray:
     """Return the first `count` draws that a proposal keeps."""
-    found = np.empty(0)
-    while found.size < count:
-        size = int(1.5 * (count - found.size)) + 16
-        found = np.concatenate([found, proposal(size, rng)])
-    return found[:count]
+    draws = np.empty(0)
+    while draws.size < count:
+        size = int(1.5 * (count - draws.size)) + 16
+        draws = np.concatenate([draws, proposal(size, rng)])
+    return draws[:count]

@@ -126,15 +126,15 @@ def coupling_upper_of_counts(
         )
     if (table >= declared).any():
         raise ValueError("every entry of a column must be below the number of its values")
-    kept = many > 0
-    table, many = table[kept], many[kept]
+    occupied = many > 0
+    table, many = table[occupied], many[occupied]
     log_risk = float(np.log(declared.sum()) - np.log(risk))
     out = np.empty(table.shape[1])
     for i in range(table.shape[1]):
-        seen = np.unique(table[:, i])
-        if seen.size < 2:
+        observed = np.unique(table[:, i])
+        if observed.size < 2:
             out[i] = np.nan
-        elif seen.size < declared[i]:
+        elif observed.size < declared[i]:
             out[i] = 1.0
         else:
             with np.errstate(over="ignore"):
@@ -182,14 +182,14 @@ def _counts(
 def _farthest(counts: checks.IntArray) -> tuple[float, int, int]:
     """Return the largest total variation between two rows' empirical laws, and the rows."""
     totals = counts.sum(axis=1)
-    seen = np.flatnonzero(totals)
-    laws = counts[seen] / totals[seen, None]
-    best = (0.0, int(seen[0]), int(seen[0]))
-    for a in range(seen.size):
+    occupied = np.flatnonzero(totals)
+    laws = counts[occupied] / totals[occupied, None]
+    best = (0.0, int(occupied[0]), int(occupied[0]))
+    for a in range(occupied.size):
         distances = 0.5 * np.abs(laws[a:] - laws[a]).sum(axis=1)
         b = int(np.argmax(distances))
         if distances[b] > best[0]:
-            best = (float(distances[b]), int(seen[a]), int(seen[a + b]))
+            best = (float(distances[b]), int(occupied[a]), int(occupied[a + b]))
     return best
 
 

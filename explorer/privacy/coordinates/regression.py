@@ -226,8 +226,8 @@ def minimise_clipped(A: ArrayLike, b: ArrayLike, R: float) -> FloatArray:
     problem.solve(solver=cp.CLARABEL)
     if theta.value is None or not np.isfinite(theta.value).all():
         return trust_region(psd_clip(matrix), vector, R).theta
-    found = np.asarray(theta.value, float)
-    result: FloatArray = found * (R / max(1.0, float(np.linalg.norm(found))))
+    solution = np.asarray(theta.value, float)
+    result: FloatArray = solution * (R / max(1.0, float(np.linalg.norm(solution))))
     return result
 
 

@@ -93,10 +93,12 @@ def design_channels(
     levels = active_levels(subsets, alphas)
     if levels.shape != (len(subsets),):
         raise ValueError(f"alphas must have shape ({len(subsets)},), got {levels.shape}")
-    seen = incidence(d, subsets)
-    logs = -log_channel_moment(seen.sum(axis=0).astype(np.int64), levels, kind)
+    incident = incidence(d, subsets)
+    logs = -log_channel_moment(incident.sum(axis=0).astype(np.int64), levels, kind)
     with np.errstate(divide="ignore"):
-        totals = np.logaddexp.reduce(np.where(seen > 0.0, logs, -np.inf), axis=1, initial=-np.inf)
+        totals = np.logaddexp.reduce(
+            np.where(incident > 0.0, logs, -np.inf), axis=1, initial=-np.inf
+        )
     channels = []
     for j, subset in enumerate(subsets):
         if levels[j] > 0.0:
@@ -156,10 +158,10 @@ _REPORTS = {DUCHI: _duchi_reports, PRIV_UNIT: _priv_unit_reports}
 
 
 def _informative(d: int, channels: Sequence[Channel]) -> BoolArray:
-    seen = np.zeros(d, bool)
+    reported = np.zeros(d, bool)
     for channel in channels:
-        seen[channel.coordinates] = True
-    return seen
+        reported[channel.coordinates] = True
+    return reported
 
 
 def draw_reports(x: ArrayLike, channels: Sequence[Channel], rng: np.random.Generator) -> FloatArray:

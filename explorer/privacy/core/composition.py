@@ -32,12 +32,12 @@ SAMPLING = Reference(
     "Theorems 8 and 9",
     "sampled by the smallest keyed hashes (bottom-k) or below a threshold (Poisson)",
 )
-_UP = 1 + 2.0**-49
+_ROUNDING_UP = 1 + 2.0**-49
 """More than the rounding of the few operations below, of which each errs by a unit or less in the
 last place."""
-_LARGEST = 700.0
+_MAX_AMPLIFIED = 700.0
 """An ε above which nothing is taken off: its exponential is beyond a double's range."""
-_SMALLEST = 1e-290
+_MIN_AMPLIFIED = 1e-290
 """No smaller ε is said to be reached: below, the numbers on the way lose their digits."""
 
 
@@ -82,19 +82,19 @@ class LossSums:
         while True:
             loss = self.loss[:end] - self.loss[0]
             # Mass·e^{−loss} from the largest loss down to the i-th, in units of e^{−loss} there.
-            held = np.exp(np.logaddexp.accumulate(log_mass[:end] - loss) + loss)
+            cumulated = np.exp(np.logaddexp.accumulate(log_mass[:end] - loss) + loss)
             # From one loss down to the next δ grows by a positive term, and between them it is
             # δ_i + held_i·(1 − e^{ε−loss_i}): nothing cancels however small δ is.
-            grown = np.concatenate([[0.0], np.cumsum(held[:-1] * -np.expm1(np.diff(loss)))])
-            if end >= self.loss.size or grown[-1] > 1:
+            deltas = np.concatenate([[0.0], np.cumsum(cumulated[:-1] * -np.expm1(np.diff(loss)))])
+            if end >= self.loss.size or deltas[-1] > 1:
                 break
             end *= 2
-        at = int(np.searchsorted(grown, 1.0, side="right")) - 1
-        share = (1 - float(grown[at])) / float(held[at]) if held[at] > 0 else 1.0
+        at = int(np.searchsorted(deltas, 1.0, side="right")) - 1
+        share = (1 - float(deltas[at])) / float(cumulated[at]) if cumulated[at] > 0 else 1.0
         if share >= 1:
             return 0.0
-        found = float(self.loss[at]) + math.log1p(-share)
-        return max(0.0, found + sign * (self.shift + 4 * _UNIT * abs(found)))
+        epsilon = float(self.loss[at]) + math.log1p(-share)
+        return max(0.0, epsilon + sign * (self.shift + 4 * _UNIT * abs(epsilon)))
 
     @staticmethod
     def _sign(side: Role) -> int:
@@ -328,20 +328,20 @@ def sampling_guarantee(
     """
     checks.positive("epsilon", epsilon)
     checks.reals("rate", rate, 0.0, 1.0, open_low=True)
-    for name, given, known in (
+    for name, word, allowed in (
         ("scheme", scheme, get_args(Scheme)),
         ("key", key, get_args(Key)),
         ("adjacency", adjacency, get_args(Adjacency)),
     ):
-        checks.one_of(name, given, known)
+        checks.one_of(name, word, allowed)
     exchanged = scheme == "bottom_k" or adjacency == "replace"
     value = 2 * epsilon if exchanged else epsilon
-    if key == "secret" and scheme != "all" and value < _LARGEST:
+    if key == "secret" and scheme != "all" and value < _MAX_AMPLIFIED:
         if scheme == "bottom_k" or adjacency == "add_remove":
             amplified = _log_mixture(rate, value)
         else:
             amplified = _log_mixture(rate, epsilon) - _log_mixture(rate, -epsilon)
-        value = min(max(amplified * _UP, _SMALLEST), value)
+        value = min(max(amplified * _ROUNDING_UP, _MIN_AMPLIFIED), value)
     return Bound(np.asarray(value), Role.UPPER, SAMPLING, grade=Grade.PROVED)
 
 

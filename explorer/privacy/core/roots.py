@@ -133,10 +133,10 @@ def _bracket(
         up, step = fx < 0, 0.05
         while low < x < high:
             further = min(x + step, high) if up else max(x - step, low)
-            there = _least(function(further))
-            if (there < 0) != up:
-                return (x, fx, further, there) if up else (further, there, x, fx)
-            x, fx, step = further, there, 4 * step
+            value = _least(function(further))
+            if (value < 0) != up:
+                return (x, fx, further, value) if up else (further, value, x, fx)
+            x, fx, step = further, value, 4 * step
         return x, fx, x, fx
     return low, _least(function(low)), high, _least(function(high))
 
@@ -329,9 +329,9 @@ def certified_root(
         eps = new
     side = -1 if lower else 1
     for part in (2e-11, 1e-9, 1e-7, 1e-5, 1e-3):
-        aside = max(eps * (1 + side * part), 0.0)
-        if side * (log_delta - certified(aside)[0]) >= 0:
-            return aside
+        shifted = max(eps * (1 + side * part), 0.0)
+        if side * (log_delta - certified(shifted)[0]) >= 0:
+            return shifted
     if lower:
         return low
     return high if math.isfinite(high) else math.nan

@@ -183,8 +183,8 @@ def grow(read: Reader, budgets: Budgets, threshold: float) -> AdaptiveTree:
     """
 
     def split(level: int, cells: IntArray, estimate: FloatArray) -> BoolArray:
-        found: BoolArray = estimate * budgets.of(level, 1) > threshold
-        return found
+        decisions: BoolArray = estimate * budgets.of(level, 1) > threshold
+        return decisions
 
     return grow_by(read, budgets, split)
 
@@ -375,11 +375,11 @@ def smooth_stopped_cells(flat: FloatArray, levels: IntArray, codes: IntArray) ->
     ndarray of float64, shape (2^ℓ, 2^ℓ)
     """
     side = len(flat)
-    found = flat.copy()
+    smoothed = flat.copy()
     sides = side >> np.asarray(levels)
     wide = int(sides.max(initial=1))
     if wide == 1:
-        return found
+        return smoothed
     reach = wide // 2
     sums = np.zeros((side + 2 * reach + 1,) * 2)
     np.cumsum(np.pad(flat, reach, mode="edge"), axis=0, out=sums[1:, 1:])
@@ -397,8 +397,8 @@ def smooth_stopped_cells(flat: FloatArray, levels: IntArray, codes: IntArray) ->
         np.maximum(inside, density / 4, out=inside)
         mean = inside.mean(axis=(1, 2), keepdims=True)
         inside *= np.divide(density, mean, out=np.zeros_like(mean), where=density > 0)
-        _by_cell(found, s)[row, column] = inside
-    return found
+        _by_cell(smoothed, s)[row, column] = inside
+    return smoothed
 
 
 def _by_cell(grid: FloatArray, side: int) -> FloatArray:
@@ -524,16 +524,16 @@ def tree_of_readings(
     ValueError
         If a reading is missing.
     """
-    found = {(level, cell, draw): value for level, cell, draw, value in noisy}
+    readings = {(level, cell, draw): value for level, cell, draw, value in noisy}
 
     def read(level: int, draw: int, cells: IntArray) -> FloatArray:
         keys = [(level, cell, draw) for cell in cells.tolist()]
-        if missing := [key for key in keys if key not in found]:
+        if missing := [key for key in keys if key not in readings]:
             raise ValueError(f"readings: that of level, cell, draw {missing[0]} is missing")
-        return np.array([found[key] / resolution for key in keys], dtype=float)
+        return np.array([readings[key] / resolution for key in keys], dtype=float)
 
     def split(level: int, cells: IntArray, estimate: FloatArray) -> BoolArray:
-        return np.array([(level, cell, 1) not in found for cell in cells.tolist()], dtype=bool)
+        return np.array([(level, cell, 1) not in readings for cell in cells.tolist()], dtype=bool)
 
     return grow_by(read, budgets.rounded(), split)
 

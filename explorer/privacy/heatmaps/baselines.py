@@ -336,7 +336,7 @@ def dense_map(noisy: DenseCounts, nearest: FloatArray | None = None) -> FittedMa
     nearest : ndarray, optional
         What `nearest_map` returned for its values, if that ran elsewhere.
     """
-    found = nearest_map(noisy.values) if nearest is None else nearest
+    fitted = nearest_map(noisy.values) if nearest is None else nearest
     masses = np.empty(4**noisy.level)
-    masses[all_codes(noisy.level)] = found
+    masses[all_codes(noisy.level)] = fitted
     return FittedMap(noisy.level, masses)

@@ -338,10 +338,10 @@ def _shares(start: int, last: int, share: Share | Sequence[Share]) -> list[Share
     """Return the shares of levels q..L−1."""
     checks.integers("last", last, 0, math.inf)
     checks.integers("start", start, 0, last)
-    given = list(share) if isinstance(share, Sequence) else [share]
-    if not given:
+    shares = list(share) if isinstance(share, Sequence) else [share]
+    if not shares:
         raise ValueError("share: there is none")
-    for part in given:
+    for part in shares:
         if not 0 < part < 1:
             raise ValueError(f"share: {float(part):g} is outside (0, 1)")
-    return [given[min(k, len(given) - 1)] for k in range(last - start)]
+    return [shares[min(k, len(shares) - 1)] for k in range(last - start)]

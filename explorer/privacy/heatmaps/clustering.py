@@ -145,18 +145,18 @@ def k_median(
 
 def seeds(points: FloatArray, weights: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
     """Draw k points, each by weight times distance to those drawn before (k-medians++)."""
-    chosen = np.empty((k, 2))
+    centres = np.empty((k, 2))
     mass = weights
     nearest = np.full(len(points), np.inf)
     for i in range(k):
-        chosen[i] = points[_drawn(mass, rng)]
-        nearest = np.minimum(nearest, distances(points, chosen[i : i + 1])[:, 0])
+        centres[i] = points[_drawn(mass, rng)]
+        nearest = np.minimum(nearest, distances(points, centres[i : i + 1])[:, 0])
         mass = weights * nearest
         if not mass.any():
             # Every point is a centre already: the rest coincide with the heaviest.
-            chosen[i + 1 :] = points[np.argmax(weights)]
+            centres[i + 1 :] = points[np.argmax(weights)]
             break
-    return chosen
+    return centres
 
 
 def medians(points: FloatArray, weights: FloatArray, labels: IntArray, k: int) -> FloatArray:
@@ -181,12 +181,12 @@ def _improved(points: FloatArray, weights: FloatArray, centres: FloatArray) -> F
     cost = _cost(points, weights, centres)
     while True:
         labels = np.argmin(distances(points, centres), axis=1)
-        moved = medians(points, weights, labels, len(centres))
-        moved = np.where(np.isnan(moved), centres, moved)
-        found = _cost(points, weights, moved)
-        if not found < cost:
+        new_centres = medians(points, weights, labels, len(centres))
+        new_centres = np.where(np.isnan(new_centres), centres, new_centres)
+        new_cost = _cost(points, weights, new_centres)
+        if not new_cost < cost:
             return centres
-        centres, cost = moved, found
+        centres, cost = new_centres, new_cost
 
 
 def _swapped(
@@ -197,14 +197,14 @@ def _swapped(
     swaps: int | None,
 ) -> FloatArray:
     """Replace single centres by single points while that is cheaper."""
-    tried = 0
+    count = 0
     waiting = list(rng.permutation(len(points))) if swaps is None else None
     near = _neighbours(points, centres)
-    while waiting if waiting is not None else tried < (swaps or 0):
+    while waiting if waiting is not None else count < (swaps or 0):
         if waiting is not None:
             candidate = int(waiting.pop())
         else:
-            tried += 1
+            count += 1
             mass = weights * near.first
             if not mass.any():
                 return centres
@@ -246,9 +246,9 @@ def _best_swap(
     With a point's nearest and second nearest centre known, all k replacements cost one pass.
     """
     new = np.abs(points[:, 0] - points[candidate, 0]) + np.abs(points[:, 1] - points[candidate, 1])
-    kept = np.minimum(near.first, new)
-    lost = weights * (np.minimum(near.second, new) - kept)
-    costs = float(weights @ kept) + np.bincount(near.nearest, lost, minlength=k)
+    remaining = np.minimum(near.first, new)
+    lost = weights * (np.minimum(near.second, new) - remaining)
+    costs = float(weights @ remaining) + np.bincount(near.nearest, lost, minlength=k)
     place = int(np.argmin(costs))
     # Savings within rounding of the sums would go round in circles.
     return place if costs[place] < float(weights @ near.first) * (1 - 1e-9) else None
@@ -381,9 +381,9 @@ def median_level(epsilon: float, assumed_users: int, k: int) -> int:
     checks.reals("assumed_users", assumed_users, 1)
     checks.reals("k", k, 1)
     # Δ ≥ n₀ε/√k if and only if Δ²k ≥ (n₀ε)²; in fractions, as a logarithm may round past it.
-    wanted = (assumed_users * Fraction(epsilon)) ** 2
+    cells = (assumed_users * Fraction(epsilon)) ** 2
     level = 0
-    while level < MAX_LEVEL and 4**level * k < wanted:
+    while level < MAX_LEVEL and 4**level * k < cells:
         level += 1
     return level
 

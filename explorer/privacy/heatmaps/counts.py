@@ -21,7 +21,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.quadtree import SparseMap, decode, encode
 from explorer.privacy.heatmaps.row_pass import (
-    LARGEST_WEIGHT,
+    MAX_WEIGHT,
     CountedRows,
     cells_of_rows,
     mass_bits,
@@ -180,16 +180,16 @@ def _capped(rows: _Rows, cap: int) -> IntArray:
     ⌊(j + s)·m/n⌋ for a start s in [0, 1): each counts with chance n/m over starts.
     """
     begin = rows.users_begin
-    there = np.diff(begin, append=len(rows.user))
-    kept = np.minimum(there, cap)
+    sizes = np.diff(begin, append=len(rows.user))
+    capped = np.minimum(sizes, cap)
     # Of the user's own cells, not of their index: that changes when other users come or go.
     mixed = np.add.reduceat(rows.codes, begin).astype(np.uint64) * _MIXER
     start = (mixed >> np.uint64(64 - _START_BITS)).astype(np.int64)
-    which = np.repeat(np.arange(len(begin)), kept)
-    j = np.arange(len(which)) - np.repeat(np.cumsum(kept) - kept, kept)
+    which = np.repeat(np.arange(len(begin)), capped)
+    j = np.arange(len(which)) - np.repeat(np.cumsum(capped) - capped, capped)
     steps = (j << _START_BITS) + start[which]
     # Whole numbers, as every n ≤ m of them must be distinct; n·m·2¹² < 2⁶³ for m < 47 million.
-    return np.asarray(begin[which] + steps * there[which] // (kept[which] << _START_BITS))
+    return np.asarray(begin[which] + steps * sizes[which] // (capped[which] << _START_BITS))
 
 
 def _most_visited(rows: _Rows, begin: IntArray) -> IntArray:
@@ -397,7 +397,7 @@ def _masses(
     """Return what check-ins weigh, in whole numbers if possible, and in which unit."""
     if weights is None:
         return row_masses(share, bits), 2.0**-bits
-    if (weights <= LARGEST_WEIGHT).all() and (weights == np.rint(weights)).all():
+    if (weights <= MAX_WEIGHT).all() and (weights == np.rint(weights)).all():
         return (weights.astype(np.int64) << bits) // share.astype(np.int64), 2.0**-bits
     return weights / share, 1.0
 

@@ -204,10 +204,10 @@ def quick_intervals(
 
     Marginals below, pyramid norm above (`quick_bounds`).
     """
-    found = quick_bounds(p, q)
+    bounds = quick_bounds(p, q)
     return (
-        Interval(found.lower(), found.upper()),
-        Interval(found.lower(width, height), found.upper(width, height)),
+        Interval(bounds.lower(), bounds.upper()),
+        Interval(bounds.lower(width, height), bounds.upper(width, height)),
     )
 
 
@@ -216,10 +216,10 @@ def block_interval(
 ) -> Interval:
     """Return an interval from the transport of at most blocks × blocks sums of cells."""
     rows, columns = p.shape
-    found = grid.block_interval(
+    interval = grid.block_interval(
         normalise(p, "p"), normalise(q, "q"), width / columns, height / rows, blocks
     )
-    return Interval(found.lower, found.upper)
+    return Interval(interval.lower, interval.upper)
 
 
 def exact_distance(
@@ -230,8 +230,10 @@ def exact_distance(
     The ends are a rounding error apart; should they ever not be, the interval isn't called exact.
     """
     rows, columns = p.shape
-    found = grid.grid_emd(normalise(p, "p"), normalise(q, "q"), width / columns, height / rows)
-    return Interval(found.lower, found.upper, exact=found.gap <= EXACT_GAP * (width + height))
+    distance = grid.grid_emd(normalise(p, "p"), normalise(q, "q"), width / columns, height / rows)
+    return Interval(
+        distance.lower, distance.upper, exact=distance.gap <= EXACT_GAP * (width + height)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,13 +368,15 @@ def map_quality(
     ValueError
         If shapes differ or a map has no mass or a negative one.
     """
-    found = compare(truth, estimate)
+    metrics = compare(truth, estimate)
     squares = min(blocks, len(truth))
     p, q = (block_sums(normalise(grid), squares) for grid in (truth, estimate))
     kilometres = None
     if sides_km is not None:
         kilometres = grid_emd(p, q, *(side / squares for side in sides_km)).value
-    return Quality(grid_emd(p, q).value, kilometres, found.similarity, found.pearson, found.kl)
+    return Quality(
+        grid_emd(p, q).value, kilometres, metrics.similarity, metrics.pearson, metrics.kl
+    )
 
 
 @lru_cache(maxsize=64)
@@ -417,12 +421,12 @@ def lower_rank(draws: int, quantile: Fraction, confidence: Fraction) -> int | No
         In 1..m; None if there are too few draws.
     """
     _check(draws, quantile=quantile, confidence=confidence)
-    found = None
+    rank = None
     for k, below in enumerate(_distribution(draws, quantile), 1):
         if k > draws or below > 1 - confidence:
             break
-        found = k
-    return found
+        rank = k
+    return rank
 
 
 @lru_cache(maxsize=64)

@@ -153,8 +153,8 @@ def integer_counts(
         where, z = where[order], z[order]
         first = np.flatnonzero(np.diff(where, prepend=-1))
         where, z = where[first], np.add.reduceat(z, first)
-    some = np.asarray(z > 0, dtype=np.bool_)
-    return IntegerCounts(level, where[some], z[some], users, resolution)
+    positive = np.asarray(z > 0, dtype=np.bool_)
+    return IntegerCounts(level, where[positive], z[positive], users, resolution)
 
 
 def floors_by_user(
@@ -165,15 +165,15 @@ def floors_by_user(
     Each user's numbers are made of their rows alone: ≥ 0, with the total B. Parameters and errors
     are those of `integer_counts`.
     """
-    given = {"user": np.asarray(user), "cell": np.asarray(cell), "visits": np.asarray(visits)}
-    for name, values in given.items():
+    arrays = {"user": np.asarray(user), "cell": np.asarray(cell), "visits": np.asarray(visits)}
+    for name, values in arrays.items():
         if values.dtype.kind not in "iu" and len(values):
             raise TypeError(f"{name}: {values.dtype} is not a type of whole numbers")
-    if len({values.shape for values in given.values()}) != 1 or given["user"].ndim != 1:
+    if len({values.shape for values in arrays.values()}) != 1 or arrays["user"].ndim != 1:
         raise ValueError("user, cell, visits: must be one-dimensional and equally long")
     if not (isinstance(resolution, int) and resolution >= 1):
         raise ValueError(f"resolution: {resolution!r} is not a whole number of at least 1")
-    who, where, times = (values.astype(np.int64) for values in given.values())
+    who, where, times = (values.astype(np.int64) for values in arrays.values())
     if len(where) and not (where.min() >= 0 and where.max() < 4**level):
         raise ValueError(f"cell: a code is outside [0, 4^{level})")
     if len(times) and times.min() < 1:

@@ -144,8 +144,8 @@ def onto_simplices(values: FloatArray, totals: NDArray[np.floating]) -> FloatArr
     for k, column in ((2, b), (3, c), (4, d)):
         running += column
         np.maximum(threshold, running / k, out=threshold)
-    found: FloatArray = np.maximum(values - threshold[:, None], 0.0)
-    return found
+    projected: FloatArray = np.maximum(values - threshold[:, None], 0.0)
+    return projected
 
 
 def onto_simplex(values: FloatArray, total: float) -> FloatArray:
@@ -224,8 +224,8 @@ def variance_of_fit(variances: Sequence[float]) -> tuple[float, ...]:
     for variance in reversed(variances[:-1]):
         up.append(variance * 4 * up[-1] / (variance + 4 * up[-1]))
     up.reverse()
-    found = up[:1]
+    result = up[:1]
     for own in up[1:]:
         # h = z + (h_parent − Σz)/4, where h_parent is a mixture of Σz and what is known above it.
-        found.append(own - (4 * own - found[-1]) / 16)
-    return tuple(found)
+        result.append(own - (4 * own - result[-1]) / 16)
+    return tuple(result)

@@ -66,10 +66,10 @@ def largest(values: FloatArray, codes: IntArray, w: int) -> BoolArray:
     threshold = np.partition(values, n - w)[n - w]
     mask: BoolArray = values > threshold
     ties = np.flatnonzero(values == threshold)
-    wanted = w - int(np.count_nonzero(mask))
-    if len(ties) > wanted:
+    missing = w - int(np.count_nonzero(mask))
+    if len(ties) > missing:
         row, column = decode(codes[ties])
-        ties = ties[np.lexsort((column, row))[:wanted]]
+        ties = ties[np.lexsort((column, row))[:missing]]
     mask[ties] = True
     return mask
 

@@ -52,9 +52,9 @@ class Reconstruction:
         m = self.measurement
         cost = 0.0
         for k, mass in enumerate(self.masses):
-            i, kept = m.start + k, m.selected[k]
-            cost += 2.0**-i * float(np.abs(m.values[k][kept] - mass[kept]).sum())
-            cost += kappa(i, m.level) * float(mass[~kept].sum())
+            i, selected = m.start + k, m.selected[k]
+            cost += 2.0**-i * float(np.abs(m.values[k][selected] - mass[selected]).sum())
+            cost += kappa(i, m.level) * float(mass[~selected].sum())
         return cost
 
     def blocks(self) -> SparseMap:
@@ -191,13 +191,15 @@ def reconstruct(measurement: Measurement) -> Reconstruction:
     joints: list[list[tuple[Pieces, list[Pieces], tuple[Pieces, ...]]]] = []
     for k in range(depth - 1, -1, -1):
         weight *= 2
-        kept = m.selected[k + 1].tolist()
+        selected = m.selected[k + 1].tolist()
         joint: list[tuple[Pieces, list[Pieces], tuple[Pieces, ...]]] = []
         above: list[Pieces] = []
         following = iter(own)
         targets = m.values[k][m.selected[k]].tolist()
-        for position, target in zip(range(0, len(kept), 4), targets, strict=True):
-            four = tuple([next(following) if kept[position + n] else empty for n in (0, 1, 2, 3)])
+        for position, target in zip(range(0, len(selected), 4), targets, strict=True):
+            four = tuple(
+                [next(following) if selected[position + n] else empty for n in (0, 1, 2, 3)]
+            )
             lists = [pieces for pieces in four if pieces]
             merged = _merge(lists)
             joint.append((merged, lists, four))
@@ -256,16 +258,16 @@ def reduced_problem(measurement: Measurement) -> ReducedProblem:
     first_row: list[int] = []
     cells = 0
     for k, codes in enumerate(m.codes):
-        i, kept = m.start + k, m.selected[k]
-        kept_codes.append(codes[kept])
+        i, selected = m.start + k, m.selected[k]
+        kept_codes.append(codes[selected])
         first_row.append(cells)
         cells += len(kept_codes[-1])
         weights.append(np.full(len(kept_codes[-1]), 2.0**-i))
-        targets.append(m.values[k][kept])
-        place = np.ones(len(codes), bool) if i == m.level else ~kept
+        targets.append(m.values[k][selected])
+        place = np.ones(len(codes), bool) if i == m.level else ~selected
         places.append(place)
         mine = codes[place]
-        costs.append(np.where(kept[place], 0.0, kappa(i, m.level)))
+        costs.append(np.where(selected[place], 0.0, kappa(i, m.level)))
         index = np.arange(variables, variables + len(mine))
         variables += len(mine)
         for above in range(k + 1):
@@ -334,10 +336,10 @@ def from_variables(
     masses = []
     variable = row = 0
     for k, place in enumerate(problem.places):
-        kept = m.selected[k]
+        selected = m.selected[k]
         mass = np.zeros(len(place))
-        mass[kept] = sums[row : row + int(kept.sum())]
-        row += int(kept.sum())
+        mass[selected] = sums[row : row + int(selected.sum())]
+        row += int(selected.sum())
         count = int(place.sum())
         mass[place] = x[variable : variable + count]
         variable += count

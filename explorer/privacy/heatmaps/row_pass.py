@@ -30,9 +30,9 @@ from explorer.user_rows import BoxFilter, GridBox, UserRows
 
 BITS = 40
 """A user's mass of 1 is 2^40, as long as all users' together stay below 2^63."""
-LARGEST_WEIGHT = 1 << 22
+MAX_WEIGHT = 1 << 22
 """Of check-ins with whole-number weights: 2^40 times it is below 2^63."""
-_MOST = 2.0**50
+_MAX_PRODUCT = 2.0**50
 _PIECE = 500_000
 """Rows counted between two checks: some 2 ms."""
 _compiling = threading.Lock()
@@ -61,15 +61,15 @@ def lines(offset: NDArray[Any], span: int, side: int) -> IntArray:
     ValueError
         If the span is below 1, or side · span 2^50 or more.
     """
-    found = ((offset * float(side) + 0.5) * reciprocal(span, side)).astype(np.int64)
-    return np.minimum(found, side - 1)
+    index = ((offset * float(side) + 0.5) * reciprocal(span, side)).astype(np.int64)
+    return np.minimum(index, side - 1)
 
 
 def reciprocal(span: int, side: int) -> float:
     """Return 1/span in double precision, if `lines` is exact with it."""
     if span < 1:
         raise ValueError("box: it has no area to divide into cells; choose a larger one")
-    if side * span >= _MOST:
+    if side * span >= _MAX_PRODUCT:
         raise ValueError(f"box: {span} steps are too many for {side} exact columns; take fewer")
     return 1.0 / span
 
@@ -99,8 +99,8 @@ def row_masses(totals: NDArray[Any], bits: int = BITS) -> IntArray:
 
     Together they weigh at most 2^b, and less than t below it.
     """
-    found: IntArray = np.int64(1 << bits) // totals.astype(np.int64)
-    return found
+    masses: IntArray = np.int64(1 << bits) // totals.astype(np.int64)
+    return masses
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ def count_all(
     check: Callable[[], None] = lambda: None,
 ) -> CountedRows:
     """Count all users as `count_rows`, and call `check` now and then, which may raise to stop."""
-    found = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
+    total = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
     for users in rows.pieces(max(_PIECE, 4 * 4**level)):  # cells are added up for each piece, too
-        found += count_rows(rows.cut(users), where, level, bits=bits)
+        total += count_rows(rows.cut(users), where, level, bits=bits)
         check()
-    return found
+    return total
 
 
 def count_rows(
@@ -196,15 +196,15 @@ def count_rows(
 def _in_numpy(
     rows: UserRows, where: BoxFilter, level: int, most: int, among: int, bits: int
 ) -> CountedRows:
-    found, each = rows.inside(rows.mask(where))
+    inside, each = rows.inside(rows.mask(where))
     present = int(np.count_nonzero(each))
     each = each[:among]
     each = each[each > 0][:most]
-    found = found[: int(each.sum())]
-    codes = cells_of_rows(rows.y[found], rows.x[found], where.edges, level)
+    inside = inside[: int(each.sum())]
+    codes = cells_of_rows(rows.y[inside], rows.x[inside], where.edges, level)
     cells = np.zeros(4**level, np.int64)
     np.add.at(cells, codes, np.repeat(row_masses(each, bits), each))
-    return CountedRows(cells, bits, present, len(each), len(found))
+    return CountedRows(cells, bits, present, len(each), len(inside))
 
 
 _compiled: Callable[[UserRows, BoxFilter, int, int, int, int], CountedRows] | None = None
@@ -241,7 +241,7 @@ def compile_pass() -> None:
                 offset = edges.eastwards(x) - west
                 x = np.where((offset < 0) | (offset > edges.east - west), -1, offset)
                 x, west, low[1], high[1] = x.astype(np.int32), 0, 0, edges.east - west
-            found = walk(
+            totals = walk(
                 *(_read_only(c) for c in (rows.y, x, times, rows.starts, rows.ends)),
                 low,
                 high,
@@ -254,7 +254,7 @@ def compile_pass() -> None:
                 1 << bits,
                 cells,
             )
-            return CountedRows(cells, bits, *map(int, found))
+            return CountedRows(cells, bits, *map(int, totals))
 
         one = np.zeros(1, np.int32)
         rows = UserRows(one, one, one, np.zeros(1, np.int64), np.ones(1, np.int64))
@@ -379,15 +379,15 @@ class FirstUsers:
         again = last is not None and last.same(rows, where, level, bits)
         everybody = (most, among) == (None, None)
         if last is None or not again or everybody:
-            found = (
+            counted = (
                 count_all(rows, where, level, bits, check)
                 if everybody
                 else count_rows(rows, where, level, most, among, bits)
             )
             if not again:
-                nobody, none = np.zeros(0, np.int64), _nothing(level, bits, found.present)
-                self._last = _Last(rows, where, level, bits, found.present, nobody, 0, 0, none)
-            return found
+                nobody, none = np.zeros(0, np.int64), _nothing(level, bits, counted.present)
+                self._last = _Last(rows, where, level, bits, counted.present, nobody, 0, 0, none)
+            return counted
         self._last = last = _moved(_looked_at(last, most, among), most, among)
         return last.found
 
@@ -403,8 +403,8 @@ def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
     pieces, inside = [last.there], len(last.there)
     while known < end and (most is None or inside < most):
         to = min(known + _CHUNK, rows.users)
-        some = rows.cut(slice(known, to))
-        _, each = some.inside(some.mask(last.where))
+        chunk = rows.cut(slice(known, to))
+        _, each = chunk.inside(chunk.mask(last.where))
         pieces.append(known + np.flatnonzero(each))
         known, inside = to, inside + len(pieces[-1])
     return replace(last, there=np.concatenate(pieces), known=known)
@@ -420,7 +420,7 @@ def _moved(last: _Last, most: int | None, among: int | None) -> _Last:
         last = replace(last, upto=0, found=_nothing(last.level, last.bits, last.present))
     sign = 1 if upto >= last.upto else -1
     between = last.rows.of(slice(*sorted((upto, last.upto))))
-    change, found = count_rows(between, last.where, last.level, bits=last.bits), last.found
-    cells, rows = found.cells + sign * change.cells, found.rows + sign * change.rows
+    change, previous = count_rows(between, last.where, last.level, bits=last.bits), last.found
+    cells, rows = previous.cells + sign * change.cells, previous.rows + sign * change.rows
     now = CountedRows(cells, last.bits, last.present, used, rows)
     return replace(last, upto=upto, found=now)

@@ -392,13 +392,13 @@ def wrap_probability(plan: ShufflePlan, present: int | None = None) -> Bound:
     present : int, optional
         Users who add their noise, in [1, n]; n_min if left out.
     """
-    here = plan.guaranteed if present is None else present
-    checks.reals("present", here, 1, plan.users)
-    share = here / plan.guaranteed
+    senders = plan.guaranteed if present is None else present
+    checks.reals("present", senders, 1, plan.users)
+    share = senders / plan.guaranteed
     total = 0.0
     for i in plan.levels:
         a = float(plan.epsilons[i] / plan.resolution)
-        if here == plan.guaranteed:
+        if senders == plan.guaranteed:
             log_chance = math.log(2) - (plan.tail + 1) * a - math.log1p(math.exp(-a))
         else:
             log_chance = math.log(2) + _log_chernoff(plan.tail + 1, share, a)

@@ -277,12 +277,12 @@ def noisy_sums(
     ValueError
         If counts and plan do not fit.
     """
-    for name, here, there in (
+    for name, own, planned in (
         ("level", counts.level, plan.level),
         ("resolution", counts.resolution, plan.resolution),
     ):
-        if here != there:
-            raise ValueError(f"{name}: counts have {here}, the plan {there}")
+        if own != planned:
+            raise ValueError(f"{name}: counts have {own}, the plan {planned}")
     if counts.users > plan.users:
         raise ValueError(f"users: {counts.users} are more than the plan's {plan.users}")
 

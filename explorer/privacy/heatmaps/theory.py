@@ -131,8 +131,8 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
             ratio = dimension / level
         for whole in (np.floor(ratio), np.ceil(ratio)):
             planted = np.clip(whole, 1.0, users)
-            found = planted * np.exp(-level * planted / dimension) / (8 * users * side)
-            best = np.maximum(best, np.where(free >= 1, share * found, 0.0))
+            errors = planted * np.exp(-level * planted / dimension) / (8 * users * side)
+            best = np.maximum(best, np.where(free >= 1, share * errors, 0.0))
     where = Reference(HEATMAPS, "Theorem C.1", "constants worked out, errata heat-15")
     return Bound(best, Role.LOWER, where)
 

@@ -28,7 +28,7 @@ HUMPS_USERS = 1e5
 _STEPS = 16
 _WALK = 256
 _TOLERANCE = 1e-13
-_AT_ONCE = 32
+_BATCH_SIZE = 32
 """Places of a walk looked at together: two humps."""
 
 Curve = Callable[[float], float]
@@ -90,8 +90,8 @@ def dip_below_half(curves: Curves, at_half: float, eps: float, n: float) -> floa
         return None
     h = _step(eps, n, 0.5)
     places, values = [0.5], [at_half]
-    for start in range(1, _WALK + 1, _AT_ONCE):
-        q: FloatArray = 0.5 - np.arange(float(start), start + _AT_ONCE) * h
+    for start in range(1, _WALK + 1, _BATCH_SIZE):
+        q: FloatArray = 0.5 - np.arange(float(start), start + _BATCH_SIZE) * h
         q = q[q > 0]
         for place, value in zip(q.tolist(), curves(q).tolist(), strict=True):
             places.append(place)
@@ -116,8 +116,8 @@ def _lowest(curves: Curves, low: float, high: float) -> float:
 
 def _crossing(curve: Curve, low: float, high: float) -> float:
     """Return a q with curve ≤ 0 just above a crossing, from curve(low) > 0 ≥ curve(high)."""
-    found = bisect(lambda x: -curve(math.exp(x)), math.log(low), math.log(high), _TOLERANCE)[1]
-    return min(math.exp(found), high)
+    log_q = bisect(lambda x: -curve(math.exp(x)), math.log(low), math.log(high), _TOLERANCE)[1]
+    return min(math.exp(log_q), high)
 
 
 def gaussian_noise(eps: FloatArray, target: FloatArray, kind: Query) -> FloatArray:
@@ -157,32 +157,34 @@ def calibrated(
     low = -np.expm1(np.log(target) / n)
     guess = np.maximum(_gaussian_share(eps, target, n, kind), low * (1 + 1e-9))
     slope = _gaussian_slope(eps, n * guess * np.maximum(1 - guess, 0.5), kind)
-    asked = target < 1
-    smooth = asked & (guess < np.where(n > HUMPS_USERS, 0.4, _HUMPS))
-    found = np.full(eps.shape, math.nan)
+    active = target < 1
+    smooth = active & (guess < np.where(n > HUMPS_USERS, 0.4, _HUMPS))
+    q = np.full(eps.shape, math.nan)
     starts = _Starts(low, np.where(smooth, 0.5, math.nan), guess, slope)
-    rough = np.flatnonzero(asked & ~smooth)
+    rough = np.flatnonzero(active & ~smooth)
     reached[rough] = _deltas(eps[rough], n[rough], p[rough], kind)
     for i in rough:
         starts.bracket(i, float(eps[i]), float(target[i]), float(n[i]), float(reached[i]), kind)
     some = np.flatnonzero(np.isfinite(starts.high))
-    found[some] = _crossings(eps[some], target[some], n[some], starts.at(some), kind)
-    for i in some[np.isnan(found[some])]:
+    q[some] = _crossings(eps[some], target[some], n[some], starts.at(some), kind)
+    for i in some[np.isnan(q[some])]:
         point = float(eps[i]), float(target[i]), float(n[i])
         if smooth[i]:
             reached[i] = joint = float(_deltas(eps[[i]], n[[i]], p[[i]], kind)[0])
             starts.bracket(i, *point, joint, kind)
         if math.isfinite(starts.high[i]):
             below, high = float(starts.low[i]), float(starts.high[i])
-            found[i] = _crossing(excess(*point, kind), below, high) if below < high else high
-    there = np.isfinite(found)
-    for i in np.flatnonzero(there & (found >= _HUMPS) & (n <= HUMPS_USERS)):
+            q[i] = _crossing(excess(*point, kind), below, high) if below < high else high
+    found_q = np.isfinite(q)
+    for i in np.flatnonzero(found_q & (q >= _HUMPS) & (n <= HUMPS_USERS)):
         point = float(eps[i]), float(target[i]), float(n[i])
         curves = excesses(*point, kind)
-        found[i] = _before_humps(curves, float(found[i]), float(low[i]), point[0], point[2])
-    p[~asked] = 1.0
-    p[there], reached[there] = _judged(found[there], eps[there], target[there], n[there], kind)
-    feasible = there | ~asked
+        q[i] = _before_humps(curves, float(q[i]), float(low[i]), point[0], point[2])
+    p[~active] = 1.0
+    p[found_q], reached[found_q] = _judged(
+        q[found_q], eps[found_q], target[found_q], n[found_q], kind
+    )
+    feasible = found_q | ~active
     return np.where(feasible, n * (1 - p), math.inf), p, reached, feasible
 
 
@@ -271,7 +273,7 @@ def _crossings(
     least, most = np.log(starts.low), np.log(starts.high)
     out = np.full(eps.shape, math.nan)
     before, height = np.full(eps.shape, math.nan), np.full(eps.shape, math.nan)
-    moved = np.ones(eps.shape)
+    last_move = np.ones(eps.shape)
     rows = np.arange(eps.size)
     for _ in range(16):
         if rows.size == 0:
@@ -285,9 +287,9 @@ def _crossings(
         move = np.clip(move, least[rows] - x[rows], most[rows] - x[rows])
         before[rows], height[rows] = x[rows], value
         x[rows] += move
-        done = (np.abs(move) < 1e-7) & (np.abs(move * moved[rows]) < 1e-15)
+        done = (np.abs(move) < 1e-7) & (np.abs(move * last_move[rows]) < 1e-15)
         done |= value == 0
-        moved[rows] = move
+        last_move[rows] = move
         at = rows[done]
         out[at] = np.exp(x[at])
         rows = rows[~done & np.isfinite(value) & (move != 0)]
@@ -324,8 +326,8 @@ def _before_humps(curves: Curves, found: float, low: float, eps: float, n: float
     """
     best, last = found, found
     h = _step(eps, n, found)
-    for start in range(1, _WALK // 2, _AT_ONCE):
-        q = found - np.arange(start, min(start + _AT_ONCE, _WALK // 2)) * h
+    for start in range(1, _WALK // 2, _BATCH_SIZE):
+        q = found - np.arange(start, min(start + _BATCH_SIZE, _WALK // 2)) * h
         values = curves(np.maximum(q, 0.0))
         for place, value in zip(q.tolist(), values.tolist(), strict=True):
             if place <= low or value > 0.3:
@@ -412,9 +414,9 @@ def calibrate(
     target = checks.delta(delta)
     users = checks.integers("n", n, 1, checks.MAX_COUNT)
     e, target, users = np.broadcast_arrays(e, target, users)
-    found = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
-    noise, p, reached = (scalar_if_0d(part.reshape(e.shape)) for part in found[:3])
-    feasible = found[3].reshape(e.shape)
+    results = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
+    noise, p, reached = (scalar_if_0d(part.reshape(e.shape)) for part in results[:3])
+    feasible = results[3].reshape(e.shape)
     return Calibration(noise, p, reached, bool(feasible) if feasible.ndim == 0 else feasible)
 
 

@@ -82,8 +82,8 @@ def _moments(n: float, p: float, s: float) -> tuple[float, float, float]:
     beyond = upper_tail(s + 1, n, q)
     bias = -(s / n) * (beyond + q * at_edge)
     # E[(W−μ)²; W < s] = npq·Pr[W′ < s] − s·p·Pr[W = s](s − μ), W′ ~ Bin(n−1, q).
-    kept = lower_tail(s - 1, n - 1, q) if n > 1 else float(s > 0)
-    square = n * p * q * kept - s * p * at_edge * (s - mean)
+    tail = lower_tail(s - 1, n - 1, q) if n > 1 else float(s > 0)
+    square = n * p * q * tail - s * p * at_edge * (s - mean)
     rmse = math.sqrt(max(square, 0.0) + s * s * zero) / n
     return bias, rmse, zero
 

@@ -278,23 +278,23 @@ def joint_deltas(eps: FloatArray, n: FloatArray, q: FloatArray) -> FloatArray:
     rest = np.flatnonzero(~wide & (q > 0))
     if rest.size == 0:
         return out
-    found = _Window.of(eps[rest], N[rest], q[rest])
-    out[rest[found.size == 0]] = 0.0
-    order = np.flatnonzero(found.size > 0)
-    order = order[np.argsort(found.size[order])]
+    windows = _Window.of(eps[rest], N[rest], q[rest])
+    out[rest[windows.size == 0]] = 0.0
+    order = np.flatnonzero(windows.size > 0)
+    order = order[np.argsort(windows.size[order])]
     start = 0
     while start < order.size:
-        least = found.size[order[start]]
+        least = windows.size[order[start]]
         stop = start + 1
         while (
             stop < order.size
-            and found.size[order[stop]] <= 1.5 * least + 64
-            and (stop + 1 - start) * found.size[order[stop]] <= _CELLS
+            and windows.size[order[stop]] <= 1.5 * least + 64
+            and (stop + 1 - start) * windows.size[order[stop]] <= _CELLS
         ):
             stop += 1
-        some = order[start:stop]
-        at = rest[some]
-        out[at] = _summed(eps[at], N[at], q[at], found.at(some))
+        batch = order[start:stop]
+        at = rest[batch]
+        out[at] = _summed(eps[at], N[at], q[at], windows.at(batch))
         start = stop
     return out
 
@@ -328,10 +328,10 @@ class _Window(NamedTuple):
         b = np.rint(first[:, None] + (last - first)[:, None] * share)
         edge, _ = _threshold(b, eps[:, None], N[:, None])
         height = _exponent(b, N, q) + _exponent(np.maximum(edge, mean[:, None]), N, q)
-        kept = height > height.max(axis=1, keepdims=True) - _BELOW_PEAK
+        relevant = height > height.max(axis=1, keepdims=True) - _BELOW_PEAK
         rows = np.arange(q.size)
-        lowest = np.maximum(np.argmax(kept, axis=1) - 1, 0)
-        largest = np.minimum(_PLACES - np.argmax(kept[:, ::-1], axis=1), _PLACES - 1)
+        lowest = np.maximum(np.argmax(relevant, axis=1) - 1, 0)
+        largest = np.minimum(_PLACES - np.argmax(relevant[:, ::-1], axis=1), _PLACES - 1)
         first, last = b[rows, lowest], b[rows, largest]
         base, far = _start(first, eps, N), _start(last, eps, N)
         # From `far` on the terms in y fall by this rate and faster.
@@ -434,8 +434,8 @@ def _smooth(
     height = _height(b, eps, N, log_q, log_r, mean)
     if height.max() < -1.05 * _SMALLEST:
         return 0.0
-    kept = np.flatnonzero(height > height.max() - 60.0)
-    first, last = b[max(kept[0] - 1, 0)], b[min(kept[-1] + 1, b.size - 1)]
+    relevant = np.flatnonzero(height > height.max() - 60.0)
+    first, last = b[max(relevant[0] - 1, 0)], b[min(relevant[-1] + 1, b.size - 1)]
     nodes, weights = panels(4)
     b = first + (last - first) * nodes
     edge, _ = _threshold(b, eps, N)

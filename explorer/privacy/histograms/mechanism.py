@@ -229,8 +229,8 @@ def identify_support(
     n = len(values)
     counted = Counter(values)
     estimated = simulate_histogram(np.array(list(counted.values())), n, p, rng)
-    chosen = estimated >= (threshold + 1) / n
-    return {value for value, good in zip(counted, chosen, strict=True) if good}
+    frequent = estimated >= (threshold + 1) / n
+    return {value for value, good in zip(counted, frequent, strict=True) if good}
 
 
 def draw_support_samples(
@@ -282,10 +282,10 @@ def solve_pointer_chasing(
     Balcer & Cheu 2020, Definition 3.5: the support has size 2 whatever ℓ is, so the number of
     users does not depend on ℓ.
     """
-    found = _labelled(identify_support(values, p, t, rng))
-    if found is None or sorted(found) != [1, 2]:
+    labelled = _labelled(identify_support(values, p, t, rng))
+    if labelled is None or sorted(labelled) != [1, 2]:
         return None
-    return chase(found[1], found[2], k)
+    return chase(labelled[1], labelled[2], k)
 
 
 class PointerJumping(NamedTuple):
@@ -349,10 +349,10 @@ def solve_pointer_jumping(
     ----------
     Balcer & Cheu 2020, Definition 3.6: the support has size h.
     """
-    found = _labelled(identify_support(values, p, t, rng))
-    if found is None or sorted(found) != list(range(h)):
+    labelled = _labelled(identify_support(values, p, t, rng))
+    if labelled is None or sorted(labelled) != list(range(h)):
         return None
-    return jump(s, [found[i] for i in range(h)])
+    return jump(s, [labelled[i] for i in range(h)])
 
 
 def _labelled(support: set[Hashable]) -> dict[int, IntArray] | None:

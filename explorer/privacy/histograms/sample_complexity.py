@@ -65,8 +65,8 @@ def missing_probability(n: float, h: float, k: float) -> float:
     """
     samples = float(checks.integers("n", n, 0, MAX_SAMPLES))
     values = float(checks.integers("h", h, 1, MAX_SUPPORT))
-    wanted = float(checks.integers("k", k, 1, MAX_SAMPLES))
-    return _missing(samples, values, wanted)
+    occurrences = float(checks.integers("k", k, 1, MAX_SAMPLES))
+    return _missing(samples, values, occurrences)
 
 
 def _missing(n: float, h: float, k: float) -> float:
@@ -111,18 +111,18 @@ def least_samples(h: float, k: float, failure: float = FAILURE) -> float:
     Balcer & Cheu 2020, Claim 3.4's coupon collector; errata hist-A3: O(kh log h) is loose.
     """
     values = float(checks.integers("h", h, 1, MAX_SUPPORT))
-    wanted = float(checks.integers("k", k, 1, MAX_SAMPLES))
+    occurrences = float(checks.integers("k", k, 1, MAX_SAMPLES))
     allowed = float(checks.reals("failure", failure, 1e-9, 1 - 1e-9))
-    low, high = values * wanted - 1, values * wanted
+    low, high = values * occurrences - 1, values * occurrences
     step = max(1.0, math.floor(math.sqrt(high)))
-    while high <= MAX_SAMPLES and _missing(high, values, wanted) > allowed:
+    while high <= MAX_SAMPLES and _missing(high, values, occurrences) > allowed:
         low, high = high, high + step
         step *= 2
     if high > MAX_SAMPLES:
         return math.inf
     while high - low > 1:
         middle = math.floor((low + high) / 2)
-        if _missing(middle, values, wanted) > allowed:
+        if _missing(middle, values, occurrences) > allowed:
             low = middle
         else:
             high = middle
@@ -246,11 +246,11 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
 
 def calibrated_error(eps: float, delta: float, n: float, h: float) -> tuple[float, float]:
     """Return t and p of an exactly calibrated histogram of n users with h occupied bins."""
-    found = calibrate(eps, delta, n, Query.HISTOGRAM)
-    if not found.feasible:
-        return math.inf, float(found.p)
-    radius = noise_radius(n, 1 - found.p, FAILURE / h)
-    return math.ceil(found.noise + radius), float(found.p)
+    calibration = calibrate(eps, delta, n, Query.HISTOGRAM)
+    if not calibration.feasible:
+        return math.inf, float(calibration.p)
+    radius = noise_radius(n, 1 - calibration.p, FAILURE / h)
+    return math.ceil(calibration.noise + radius), float(calibration.p)
 
 
 def _exact_samples(eps: float, delta: float, h: float) -> tuple[float, float]:

@@ -200,10 +200,10 @@ def hadamard_report(d: int, eps0: float, radius: float) -> HadamardReport:
 
 def _hadamard(values: FloatArray) -> FloatArray:
     """Return H v for v of a length that is a power of 2, by the fast transform."""
-    found = values
+    transformed = values
     half = 1
     while half < values.size:
-        pairs = found.reshape(-1, 2, half)
-        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
+        pairs = transformed.reshape(-1, 2, half)
+        transformed = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
         half *= 2
-    return np.asarray(found.reshape(-1))
+    return np.asarray(transformed.reshape(-1))

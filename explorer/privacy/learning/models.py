@@ -101,20 +101,20 @@ class Gradients(Clippable):
 
     def entries(self, index: IntArray) -> FloatArray:
         """Return entry index[i] of sample i's gradient, shape (k,)."""
-        found = np.empty(index.size)
+        values = np.empty(index.size)
         start = 0
         for a, b in self.layers:
             size = a.shape[1] * b.shape[1]
             here = np.flatnonzero((index >= start) & (index < start + size))
             row, column = np.divmod(index[here] - start, b.shape[1])
-            found[here] = a[here, row] * b[here, column]
+            values[here] = a[here, row] * b[here, column]
             start += size
-        return found
+        return values
 
     def clipped(self, rows: slice | IntArray, p: float, clip: float) -> FloatArray:
         """Return some samples' gradients, shortened to ‖g‖_p ≤ clip, shape (rows, d)."""
-        some = Gradients(tuple((a[rows], b[rows]) for a, b in self.layers))
-        return some.dense(slice(None)) * _kept(some.norms(p), clip)[:, None]
+        selected = Gradients(tuple((a[rows], b[rows]) for a, b in self.layers))
+        return selected.dense(slice(None)) * _kept(selected.norms(p), clip)[:, None]
 
     def clipped_entries(self, index: IntArray, clip: float) -> FloatArray:
         """Return entry index[i] of sample i's gradient, shortened to ‖g‖_∞ ≤ clip."""
@@ -252,10 +252,10 @@ def norms_of(rows: FloatArray, p: float) -> FloatArray:
 
 def residuals(scores: FloatArray, y: IntArray) -> FloatArray:
     """Return class probabilities minus the label, shape (k, classes)."""
-    found = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found /= found.sum(axis=1, keepdims=True)
-    found[np.arange(len(found)), y] -= 1.0
-    return np.asarray(found)
+    probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    probabilities[np.arange(len(probabilities)), y] -= 1.0
+    return np.asarray(probabilities)
 
 
 def with_one(x: FloatArray) -> FloatArray:
@@ -405,11 +405,11 @@ class ConvolutionalGradients(Clippable):
 
     def clipped_entries(self, index: IntArray, clip: float) -> FloatArray:
         """Return entry index[i] of sample i's gradient, shortened to ‖g‖_∞ ≤ clip."""
-        found = np.empty(index.size)
+        values = np.empty(index.size)
         for rows in self._blocks():
             dense = self.clipped(rows, np.inf, clip)
-            found[rows] = dense[np.arange(len(dense)), index[rows]]
-        return found
+            values[rows] = dense[np.arange(len(dense)), index[rows]]
+        return values
 
     def dense(self, rows: slice | IntArray) -> FloatArray:
         """Return some samples' gradients in full, shape (rows, d)."""
@@ -440,14 +440,16 @@ def _places(side: int, width: int) -> int:
 
 def _windows(pictures: FloatArray, width: int) -> tuple[FloatArray, int]:
     """Return what each place of a filter sees, (k, places, width²·channels), and places a side."""
-    seen = sliding_window_view(pictures, (width, width), axis=(1, 2))[:, ::_STRIDE, ::_STRIDE]
-    k, side = seen.shape[:2]
-    return np.ascontiguousarray(seen.transpose(0, 1, 2, 4, 5, 3)).reshape(k, side * side, -1), side
+    windows = sliding_window_view(pictures, (width, width), axis=(1, 2))[:, ::_STRIDE, ::_STRIDE]
+    k, side = windows.shape[:2]
+    return np.ascontiguousarray(windows.transpose(0, 1, 2, 4, 5, 3)).reshape(
+        k, side * side, -1
+    ), side
 
 
 def _applied(windows: FloatArray, weights: FloatArray, side: int) -> FloatArray:
-    found = windows.reshape(-1, windows.shape[2]) @ weights[:-1] + weights[-1]
-    return np.asarray(found.reshape(len(windows), side, side, -1))
+    outputs = windows.reshape(-1, windows.shape[2]) @ weights[:-1] + weights[-1]
+    return np.asarray(outputs.reshape(len(windows), side, side, -1))
 
 
 _NEIGHBOURS = ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -464,10 +466,10 @@ def _largest(values: FloatArray) -> tuple[FloatArray, IntArray]:
 def _back_to_all(signal: FloatArray, which: IntArray) -> FloatArray:
     """Return what comes back to all values, of which the largest four by four were taken."""
     k, high, wide, channels = signal.shape
-    found = np.zeros((k, high + 1, wide + 1, channels))
+    gradient = np.zeros((k, high + 1, wide + 1, channels))
     for place, (i, j) in enumerate(_NEIGHBOURS):
-        found[:, i : i + high, j : j + wide] += signal * (which == place)
-    return found
+        gradient[:, i : i + high, j : j + wide] += signal * (which == place)
+    return gradient
 
 
 def _overlapped(back: FloatArray, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -476,12 +478,12 @@ def _overlapped(back: FloatArray, weights: FloatArray, shape: tuple[int, ...]) -
     onto = (back.reshape(-1, back.shape[3]) @ weights.T).reshape(
         k, side, side, _SECOND, _SECOND, shape[3]
     )
-    found = np.zeros(shape)
+    gradient = np.zeros(shape)
     end = _STRIDE * side
     for i in range(_SECOND):
         for j in range(_SECOND):
-            found[:, i : i + end : _STRIDE, j : j + end : _STRIDE] += onto[:, :, :, i, j]
-    return found
+            gradient[:, i : i + end : _STRIDE, j : j + end : _STRIDE] += onto[:, :, :, i, j]
+    return gradient
 
 
 def _ones_beside(windows: FloatArray) -> FloatArray:

@@ -201,9 +201,9 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
     rng = copy.deepcopy(state.generator)
     theta = state.theta
     for t in range(state.rounds + 1, state.rounds + rounds + 1):
-        chosen = samples.row[rng.choice(clients, plan.sampled, replace=False)]
-        x = samples.x[chosen] * samples.unit
-        gradients = plan.model.gradients(theta, x, samples.y[chosen])
+        sampled = samples.row[rng.choice(clients, plan.sampled, replace=False)]
+        x = samples.x[sampled] * samples.unit
+        gradients = plan.model.gradients(theta, x, samples.y[sampled])
         theta = theta - plan.rates(t) * averaged(plan, gradients, rng)
         theta = _projected(theta, plan.diameter)
     return State(theta, state.rounds + rounds, rng)
@@ -270,9 +270,12 @@ def training_epsilon(
     Arguments as in `upper_epsilon`. `truncated` marks where the best order is the largest one
     searched: a larger `lam_max` might give less (errata shuf-A4).
     """
-    found = upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True)
+    conversion = upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True)
     return Bound(
-        np.asarray(found.epsilon), Role.UPPER, PRIVACY, truncated=np.asarray(found.at_edge, bool)
+        np.asarray(conversion.epsilon),
+        Role.UPPER,
+        PRIVACY,
+        truncated=np.asarray(conversion.at_edge, bool),
     )
 
 

@@ -77,10 +77,12 @@ class ByteBits:
         ValueError
             If the function returns fewer bytes, or more, than it was asked for.
         """
-        found = self._bytes(8 * count)
-        if len(found) != 8 * count:
-            raise ValueError(f"random bytes: {len(found)} came where {8 * count} were asked for")
-        return np.frombuffer(found, dtype=np.uint64)
+        random_bytes = self._bytes(8 * count)
+        if len(random_bytes) != 8 * count:
+            raise ValueError(
+                f"random bytes: {len(random_bytes)} came where {8 * count} were asked for"
+            )
+        return np.frombuffer(random_bytes, dtype=np.uint64)
 
 
 @final

@@ -147,11 +147,11 @@ def discrete_laplace_quantiles(unit_laplace: NDArray[Any], scale: float) -> Floa
     checks.positive("scale", scale)
     # |Z| ≥ k ≥ 1 has probability 2p^k/(1+p) with p = e^{−1/b}, |x| ≥ y has e^{−y}.
     shift = math.log(2.0) - math.log1p(math.exp(-1 / scale))
-    found = np.abs(unit_laplace)
-    found += shift
-    found *= scale
-    np.floor(found, out=found)
-    signed: FloatArray = np.copysign(found, unit_laplace, out=found)
+    magnitude = np.abs(unit_laplace)
+    magnitude += shift
+    magnitude *= scale
+    np.floor(magnitude, out=magnitude)
+    signed: FloatArray = np.copysign(magnitude, unit_laplace, out=magnitude)
     return signed
 
 

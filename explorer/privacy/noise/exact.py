@@ -144,7 +144,7 @@ def geometric(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
 
 def _magnitudes(t: int, s: int, size: int, bits: BitSource) -> WholeArray:
     """Return geometric draws of ratio e^{−s/t}, not packed."""
-    parts = _batches(size, lambda wanted: _kept_remainders(t, wanted, bits))
+    parts = _batches(size, lambda count: _kept_remainders(t, count, bits))
     steps = exponential_steps(size, bits)
     # (U + tV)/s = (t // s)·V + (U + (t mod s)·V)/s, each product checked against 64 bits.
     quotient, rest = divmod(t, s)
@@ -156,12 +156,12 @@ def _magnitudes(t: int, s: int, size: int, bits: BitSource) -> WholeArray:
     return np.asarray(quotient * steps + (parts + rest * steps) // divisor)
 
 
-def _kept_remainders(t: int, wanted: int, bits: BitSource) -> WholeArray:
+def _kept_remainders(t: int, count: int, bits: BitSource) -> WholeArray:
     """Return about `wanted` draws of U uniform below t, each kept with probability e^{−U/t}."""
     if t == 1:
-        return np.zeros(wanted, dtype=np.int64)
+        return np.zeros(count, dtype=np.int64)
     # At least 1 − e⁻¹ > 5/8 are kept.
-    candidates = uniform_below(t, wanted * 8 // 5 + 8, bits)
+    candidates = uniform_below(t, count * 8 // 5 + 8, bits)
     return np.asarray(candidates[bernoulli_exp(candidates, t, bits)])
 
 
@@ -196,14 +196,14 @@ def discrete_laplace(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
     Canonne, Kamath and Steinke 2020, Algorithm 2.
     """
     t, s = positive_fraction("scale", scale).as_integer_ratio()
-    return packed(_batches(checked_count(size), lambda wanted: _signed(t, s, wanted, bits)))
+    return packed(_batches(checked_count(size), lambda count: _signed(t, s, count, bits)))
 
 
-def _signed(t: int, s: int, wanted: int, bits: BitSource) -> WholeArray:
-    magnitude = _magnitudes(t, s, wanted, bits)
-    negative = uniform_below(2, wanted, bits) == 1
-    kept = ~(negative & (magnitude == 0).astype(np.bool_))
-    return np.asarray(np.where(negative, -magnitude, magnitude)[kept])
+def _signed(t: int, s: int, count: int, bits: BitSource) -> WholeArray:
+    magnitude = _magnitudes(t, s, count, bits)
+    negative = uniform_below(2, count, bits) == 1
+    accepted = ~(negative & (magnitude == 0).astype(np.bool_))
+    return np.asarray(np.where(negative, -magnitude, magnitude)[accepted])
 
 
 def discrete_gaussian(variance: Fraction, size: int, bits: BitSource) -> WholeArray:
@@ -239,8 +239,8 @@ def discrete_gaussian(variance: Fraction, size: int, bits: BitSource) -> WholeAr
     a, b = positive_fraction("variance", variance).as_integer_ratio()
     t = math.isqrt(a // b) + 1
 
-    def candidates(wanted: int) -> WholeArray:
-        y = discrete_laplace(Fraction(t), 2 * wanted + 8, bits)
+    def candidates(count: int) -> WholeArray:
+        y = discrete_laplace(Fraction(t), 2 * count + 8, bits)
         # (|y| − a/bt)²/(2a/b) = (|y|bt − a)²/(2abt²).
         magnitude = abs(y)
         if (max(int(magnitude.max()), 1) * b * t + a) ** 2 >= INT64_BOUND:
@@ -348,11 +348,11 @@ def _head_jumps(
         start = 1 << i
         j = uniform_below(start, len(mine), bits)
         j = (j if 2 * start < INT64_BOUND else j.astype(object)) + start
-        kept = _ratio(start, j, 2 * start, bits)
-        mine, j = mine[kept], j[kept]
-        kept = bernoulli_exp(_times(j, a.numerator), a.denominator, bits)
-        owners.append(mine[kept])
-        jumps.append(j[kept])
+        accepted = _ratio(start, j, 2 * start, bits)
+        mine, j = mine[accepted], j[accepted]
+        accepted = bernoulli_exp(_times(j, a.numerator), a.denominator, bits)
+        owners.append(mine[accepted])
+        jumps.append(j[accepted])
     return np.concatenate(owners), np.concatenate(jumps)
 
 
@@ -364,11 +364,11 @@ def _tail_jumps(
     m = exponential_steps(len(owner), bits) + 1
     most = int(m.max(initial=1)) + 1
     j = _times(m, J) + uniform_below(J, len(owner), bits)
-    kept = _ratio(J, j, most * J, bits)
-    owner, j, m = owner[kept], j[kept], m[kept]
+    accepted = _ratio(J, j, most * J, bits)
+    owner, j, m = owner[accepted], j[accepted], m[accepted]
     excess = _times(j, a.numerator) - _times(m, a.denominator)
-    kept = bernoulli_exp(excess, a.denominator, bits)
-    return owner[kept], j[kept]
+    accepted = bernoulli_exp(excess, a.denominator, bits)
+    return owner[accepted], j[accepted]
 
 
 def _ratio(numerator: int, j: WholeArray, bound: int, bits: BitSource) -> Mask:

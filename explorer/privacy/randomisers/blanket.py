@@ -224,5 +224,5 @@ def variation_ratio(v: float, p: float, q: float) -> Blanket:
 def _kept(first: ArrayLike, second: ArrayLike, mass: ArrayLike) -> Blanket:
     """Return a blanket without classes of no mass."""
     p, q, m = (np.asarray(x, float) for x in (first, second, mass))
-    some = (p > 0) | (q > 0)
-    return Blanket(p[some], q[some], m[some])
+    positive = (p > 0) | (q > 0)
+    return Blanket(p[positive], q[positive], m[positive])

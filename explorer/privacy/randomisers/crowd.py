@@ -159,10 +159,10 @@ class Crowd:
         p, q, m = b.first[hidden], b.second[hidden], b.mass[hidden]
         away = beyond(p, q, epsilon)
         bare = float(np.maximum(beyond(b.first, b.second, epsilon), 0.0)[~hidden].sum())
-        found = [
+        bounds = [
             self._split(away, q * scale, m, bare, rare) for rare in self._rare_sets(away / m, m)
         ]
-        return min(found)
+        return min(bounds)
 
     def _rare_sets(self, gains: FloatArray, mass: FloatArray) -> list[BoolArray]:
         """Return sets of classes, as masks, of which the sum may be bounded without.
@@ -197,9 +197,11 @@ class Crowd:
         """
         alone = rare & (away > 0)
         value, slope = bare + float(away[alone].sum()), float(falls[alone].sum())
-        kept = ~rare
-        if (away[kept] > 0).any():
-            inner, inner_slope = self._integral(away[kept] / mass[kept], falls[kept], mass[kept])
+        common = ~rare
+        if (away[common] > 0).any():
+            inner, inner_slope = self._integral(
+                away[common] / mass[common], falls[common], mass[common]
+            )
             value, slope = value + inner, slope + inner_slope
         return value, slope
 
@@ -231,8 +233,8 @@ class Crowd:
         term = np.exp(size) / (1 + (t / c) ** 2)
         term[0] *= 0.5
         parts = term * np.cos(angle)
-        moved = float(weight @ np.abs(g))
-        wrong = float(term @ (1e-13 + n * _UNIT * 4 * moved * t)) + 2 * t.size * math.exp(-36.0)
+        mean_size = float(weight @ np.abs(g))
+        wrong = float(term @ (1e-13 + n * _UNIT * 4 * mean_size * t)) + 2 * t.size * math.exp(-36.0)
         scale = (
             n * log_k + 0.5 * (noise * c) ** 2 - 2 * math.log(c) + math.log(step * unit / math.pi)
         )
@@ -396,8 +398,8 @@ def worst_delta(laws: tuple[Blanket, ...], n: float, epsilon: float, blur: float
 
 def _unlike(laws: Iterable[Blanket]) -> tuple[Blanket, ...]:
     """Return the laws without those that are others in another order of messages."""
-    found: dict[bytes, Blanket] = {}
+    distinct: dict[bytes, Blanket] = {}
     for law in laws:
         rows = np.stack([law.first, law.second, law.mass])
-        found.setdefault(rows[:, np.lexsort(rows)].tobytes(), law)
-    return tuple(found.values())
+        distinct.setdefault(rows[:, np.lexsort(rows)].tobytes(), law)
+    return tuple(distinct.values())

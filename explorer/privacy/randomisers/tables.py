@@ -17,7 +17,7 @@ _SUM = 1e-9
 """How far a row's sum may be from 1."""
 _LISTED = 1e6
 """Probabilities that are listed: counts of messages, for every input and multiset of others."""
-INPUTS_MAX, OUTPUTS_MAX = 12, 24
+MAX_INPUTS, MAX_OUTPUTS = 12, 24
 
 
 def checked_table(
@@ -41,20 +41,20 @@ def checked_table(
         If it has too few or too many rows or columns, a field is no probability or a row does not
         add up to 1 (within 1e-9): naming the table, the row, the field and what to do.
     """
-    found = np.asarray(table, float)
-    if found.ndim != 2 or not (2 <= found.shape[0] <= INPUTS_MAX) or found.shape[1] < 2:
-        size = " × ".join(map(str, found.shape))
+    entries = np.asarray(table, float)
+    if entries.ndim != 2 or not (2 <= entries.shape[0] <= MAX_INPUTS) or entries.shape[1] < 2:
+        size = " × ".join(map(str, entries.shape))
         raise ValueError(
-            f"{name}: {size} numbers; give a row for each of 2 to {INPUTS_MAX} inputs and a column "
-            f"for each of 2 to {OUTPUTS_MAX} outputs"
+            f"{name}: {size} numbers; give a row for each of 2 to {MAX_INPUTS} inputs and a column "
+            f"for each of 2 to {MAX_OUTPUTS} outputs"
         )
-    if found.shape[1] > OUTPUTS_MAX:
+    if entries.shape[1] > MAX_OUTPUTS:
         raise ValueError(
-            f"{name}: {found.shape[1]} outputs; give at most {OUTPUTS_MAX} (outputs whose columns "
-            "are multiples of each other may be taken together)"
+            f"{name}: {entries.shape[1]} outputs; give at most {MAX_OUTPUTS} (outputs whose "
+            "columns are multiples of each other may be taken together)"
         )
-    called, word = (lines, "line") if lines else (range(1, found.shape[0] + 1), "row")
-    for line, row in zip(called, found, strict=True):
+    called, word = (lines, "line") if lines else (range(1, entries.shape[0] + 1), "row")
+    for line, row in zip(called, entries, strict=True):
         bad = np.flatnonzero(~((row >= 0) & (row <= 1)))
         if bad.size:
             raise ValueError(
@@ -66,9 +66,9 @@ def checked_table(
                 f"{name}, {word} {line}: its probabilities add up to {row.sum():.12g}, not 1; "
                 "give them with all their digits, or as fractions that add up"
             )
-    total = found.sum(axis=1, keepdims=True)
+    total = entries.sum(axis=1, keepdims=True)
     # A sum that is 1 but for rounding is 1: entries count as they are given.
-    return np.where(np.abs(total - 1) <= 1e-14, found, found / total)
+    return np.where(np.abs(total - 1) <= 1e-14, entries, entries / total)
 
 
 def local_epsilon(table: FloatArray) -> float:

@@ -27,9 +27,9 @@ from explorer.privacy.heatmaps.budget_schedule import EPSILON_UNIT
 
 Cost = Callable[[Fraction], Fraction]
 Law = dict[Fraction, Fraction]
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 """Of a grid that sums of losses are kept on."""
-_FEW = 14
+_MAX_LISTED = 14
 """So many ε's have few enough sums to be kept without a grid."""
 
 
@@ -161,13 +161,13 @@ def level_split(
     even = sum((g**k for k in range((count + 1) // 2)), Fraction(0))
     odd = sum((g**k for k in range(count // 2)), Fraction(0))
     norm = even**2 - odd**2 * g
-    found = []
+    units = []
     for k in range(count):
         factor = epsilon_units * g ** (k // 2) / norm
         # w = g^(k//2), times √g where k is odd.
         plain, rooted = (even, -odd) if k % 2 == 0 else (-odd * g, even)
-        found.append(_floor(factor * plain, factor * rooted, g))
-    return tuple(found)
+        units.append(_floor(factor * plain, factor * rooted, g))
+    return tuple(units)
 
 
 def _floor(x: Fraction, y: Fraction, g: Fraction) -> int:
@@ -233,8 +233,8 @@ def zcdp_to_epsilon(rho: Fraction, delta: Fraction) -> ZcdpEpsilon:
     def at(u: np.ndarray) -> np.ndarray:
         # α = 1 + e^u: αρ + [ln 1/δ − ln α]/(α − 1) + ln(1 − 1/α).
         beyond = np.exp(u)
-        found = (1 + beyond) * r + (log - np.log1p(beyond)) / beyond - np.log1p(1 / beyond)
-        return np.asarray(found)
+        epsilon = (1 + beyond) * r + (log - np.log1p(beyond)) / beyond - np.log1p(1 / beyond)
+        return np.asarray(epsilon)
 
     low, high = -30.0, 60.0
     while high - low > 1e-7:
@@ -278,9 +278,9 @@ def fixed_composition_delta(epsilons: Iterable[Fraction], epsilon: Fraction) -> 
     whole = sum(parts, Fraction(0))
     denominator = math.lcm(*(part.denominator for part in parts))
     step = Fraction(math.gcd(*(int(part * denominator) for part in parts)), denominator)
-    if whole / step > _MOST_STEPS and len(parts) > _FEW:
-        step = whole / _MOST_STEPS
-    if whole / step > _MOST_STEPS:
+    if whole / step > _MAX_STEPS and len(parts) > _MAX_LISTED:
+        step = whole / _MAX_STEPS
+    if whole / step > _MAX_STEPS:
         law = _by_sums(parts)
     else:
         law = _on_grid([math.ceil(part / step) for part in parts], step)
@@ -313,8 +313,8 @@ def _on_grid(steps: list[int], step: Fraction) -> list[tuple[Fraction, float]]:
         after[size:] += up * law[: len(law) - size]
         after[: len(law) - size] += down * law[size:]
         law = after
-    found = np.flatnonzero(law)
-    return [((k - reach) * step, float(law[k])) for k in found.tolist()]
+    indices = np.flatnonzero(law)
+    return [((k - reach) * step, float(law[k])) for k in indices.tolist()]
 
 
 def _two(part: Fraction) -> tuple[float, float]:

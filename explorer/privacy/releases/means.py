@@ -13,7 +13,7 @@ from fractions import Fraction
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 MAX_DIGITS = 40
 """Of a readable decimal."""
-_LONGEST = MAX_DIGITS + len("+.e+000")
+_MAX_LENGTH = MAX_DIGITS + len("+.e+000")
 """Characters of a readable decimal: longer text never reaches the pattern."""
 LARGEST_EXPONENT = 40
 """Written exponents are within ± this."""
@@ -28,10 +28,10 @@ def read_decimal(text: str) -> int | None:
     and an exponent within ±40; spaces around it don't count. Neither "nan" nor "inf" is.
     """
     text = text.strip()
-    found = _DECIMAL.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None:
+    match = _DECIMAL.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    if match is None:
         return None
-    sign, whole, part, exponent = found.groups("")
+    sign, whole, part, exponent = match.groups("")
     power = int(exponent) if exponent else 0
     if not 1 <= len(whole) + len(part) <= MAX_DIGITS or abs(power) > LARGEST_EXPONENT:
         return None

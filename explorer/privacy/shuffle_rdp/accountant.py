@@ -42,7 +42,7 @@ RDP_OF_CLONES = Reference(
     "Rényi divergence of the subsampled clones",
     "one common, non-adaptive randomiser where k < n (2023: everywhere); rounded up",
 )
-_EPS0_MIN, _EPS0_MAX = 1e-12, 100.0
+_MIN_EPS0, _MAX_EPS0 = 1e-12, 100.0
 _CELLS = 1000
 _DEPTHS = 75.0, 100.0, 200.0, 400.0, 690.0
 _SPARE = 60.0
@@ -53,7 +53,7 @@ _UNDERFLOW = 1e-300
 _EVERY, _RATIO = 32, 1.03
 """Orders up to 32 are all searched, then each is 3 % above the last; the best one's neighbours
 after that."""
-_AT_ONCE = 2_000_000
+_BATCH_SIZE = 2_000_000
 
 
 def upper_epsilon(
@@ -86,11 +86,11 @@ def upper_epsilon(
     Girgis, Data & Diggavi, Theorem 3 (7).
     """
     table = (capped_rdp_table if capped else upper_rdp_table)(eps0, k, n, lam_max)
-    found = epsilon_from_rdp(table, orders_up_to(lam_max), T, delta, clip=clip)
+    conversion = epsilon_from_rdp(table, orders_up_to(lam_max), T, delta, clip=clip)
     if not capped:
-        return found
+        return conversion
     cap = checks.rounds(T) * np.asarray(pure_epsilon(eps0, k, n))
-    return found._replace(epsilon=np.minimum(found.epsilon, cap))
+    return conversion._replace(epsilon=np.minimum(conversion.epsilon, cap))
 
 
 def lower_rdp_epsilon(
@@ -352,9 +352,9 @@ class CloneRenyi:
         orders = searched_orders(lam_max)
         depths = self._depths(orders)
         for depth in np.unique(depths):
-            tried, rest = orders[depths <= depth], orders[depths > depth]
-            levels = self.levels(tried)
-            first = epsilon_from_rdp(levels, tried, rounds, d, clip=False)
+            first_orders, rest = orders[depths <= depth], orders[depths > depth]
+            levels = self.levels(first_orders)
+            first = epsilon_from_rdp(levels, first_orders, rounds, d, clip=False)
             # Levels rise with the order: larger ones may be in vain, and need deeper sums.
             if rest.size:
                 spared = np.min(conversion_penalty(rest, d[..., None]), axis=-1)
@@ -372,13 +372,13 @@ class CloneRenyi:
 
     def _computed(self, lam: FloatArray) -> FloatArray:
         cap = np.asarray(pure_dp_renyi(lam, self._pure)) * (1 + _ROUNDING)
-        if not _EPS0_MIN <= self._round[0] <= _EPS0_MAX:
+        if not _MIN_EPS0 <= self._round[0] <= _MAX_EPS0:
             return cap
         depths = self._depths(lam)
         out = np.empty(lam.size)
         for depth in np.unique(depths):
             some = np.flatnonzero(depths == depth)
-            step = max(1, _AT_ONCE // self._law(depth)[0].size)
+            step = max(1, _BATCH_SIZE // self._law(depth)[0].size)
             for start in range(0, some.size, step):
                 piece = some[start : start + step]
                 out[piece] = self._summed(lam[piece], float(depth))
@@ -403,10 +403,10 @@ class CloneRenyi:
     def _law(self, depth: float) -> tuple[FloatArray, FloatArray, float, float]:
         """Return ln q and L of the losses above 0, what is missing, and their relative error."""
         if depth not in self._atoms:
-            made = clone_loss(*self._round, self._variant, self._cells, depth)
-            some = (made.log_ratio > 0) & (made.mass > 0)
-            log_q, left_out = np.log(made.mass[some]), made.missing + _UNDERFLOW
-            self._atoms[depth] = log_q, made.log_ratio[some], left_out, made.accuracy
+            loss = clone_loss(*self._round, self._variant, self._cells, depth)
+            positive = (loss.log_ratio > 0) & (loss.mass > 0)
+            log_q, left_out = np.log(loss.mass[positive]), loss.missing + _UNDERFLOW
+            self._atoms[depth] = log_q, loss.log_ratio[positive], left_out, loss.accuracy
         return self._atoms[depth]
 
 

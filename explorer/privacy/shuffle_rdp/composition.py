@@ -15,7 +15,7 @@ _LISTED = 50_000
 _LISTED_LOSSES = 64
 FINE = 1e-4
 """Relative excess that no other way needs to be tried to better."""
-_SMALLEST, _LARGEST = 13, 17
+_MIN_SIZE, _MAX_SIZE = 13, 17
 """Logarithms to base 2 of the lattice's sizes."""
 _TILTS = np.geomspace(1e-7, 1e2, 64)
 """Tilts tried, in units of one over the deviation of one round's loss."""
@@ -69,25 +69,25 @@ class Composition:
         sums = self._sums(T, -800.0)
         if sums is not None:
             return Certified(min(sums.delta(epsilon, self.side) + missing, 1.0), 0.0)
-        found: list[tuple[float, float]] = []
+        candidates: list[tuple[float, float]] = []
         if self._tilts.size:
             saddles, _ = self._saddles(T)
             best = int(np.argmin(np.abs(saddles - epsilon)))
             if enough > FINE:
-                found += self._delta_on_line(self._shared_line(best, T), epsilon)
-            if not found or not found[-1][1] <= enough:
+                candidates += self._delta_on_line(self._shared_line(best, T), epsilon)
+            if not candidates or not candidates[-1][1] <= enough:
                 tilt, _, height = self._between(saddles, epsilon, T)
-                found += self._delta_on_line(self._line(tilt, height, T), epsilon)
-            if not found or not found[-1][1] <= enough:
+                candidates += self._delta_on_line(self._line(tilt, height, T), epsilon)
+            if not candidates or not candidates[-1][1] <= enough:
                 for c in (tilt.c, *self._tilts[_nearest_first(best, saddles.size)[:2]].tolist()):
-                    found += self._deltas_on_lattices(epsilon, c, T, enough)
-                    if found and found[-1][1] <= enough:
+                    candidates += self._deltas_on_lattices(epsilon, c, T, enough)
+                    if candidates and candidates[-1][1] <= enough:
                         break
-        known = [(math.exp(min(value, 0.0)), part) for value, part in found if value == value]
+        finite = [(math.exp(min(value, 0.0)), part) for value, part in candidates if value == value]
         if self._lower:
-            value, part = max(known, default=(0.0, math.inf))
+            value, part = max(finite, default=(0.0, math.inf))
         else:
-            value, part = min(known, default=(1.0, math.inf))
+            value, part = min(finite, default=(1.0, math.inf))
         return Certified(min(value + missing, 1.0), value * part if value else math.inf)
 
     def _shared_line(self, index: int, T: int) -> Line:
@@ -115,17 +115,17 @@ class Composition:
         self, epsilon: float, c: float, T: int, enough: float
     ) -> list[tuple[float, float]]:
         """Return ln δ at ε and its relative excess by lattices at one tilt."""
-        found: list[tuple[float, float]] = []
+        candidates: list[tuple[float, float]] = []
         lattice = self._lattice(c, T)
-        for size in range(_SMALLEST, _LARGEST + 1, 2):
+        for size in range(_MIN_SIZE, _MAX_SIZE + 1, 2):
             if lattice is None or not lattice.compose(size):
                 break
             value, _ = lattice.certified(epsilon)
             if math.isfinite(value):
-                found.append((value, lattice.excess * lattice.c))
-                if found[-1][1] <= enough:
+                candidates.append((value, lattice.excess * lattice.c))
+                if candidates[-1][1] <= enough:
                     break
-        return found
+        return candidates
 
     def epsilon(self, delta: float, T: int) -> Certified:
         """Return the smallest ε ≥ 0 with δ(ε) ≤ δ."""
@@ -145,7 +145,7 @@ class Composition:
         at_top = self._at_top(goal, T)
         if at_top.excess <= FINE * min(at_top.value, 1e300) or not self._tilts.size:
             return at_top
-        found = [at_top]
+        candidates = [at_top]
         saddles, log_delta = self._saddles(T)
         tilt, centre, _ = self._between(log_delta, goal, T)
         at_zero = centre < 0
@@ -158,19 +158,19 @@ class Composition:
             if value == 0 and (not self._lower or (at_zero and line.is_reached(goal))):
                 return Certified(0.0, 0.0)
             if not math.isnan(value):
-                found.append(Certified(value, line.excess))
+                candidates.append(Certified(value, line.excess))
                 if line.excess <= FINE * value:
-                    return found[-1]
+                    return candidates[-1]
         if at_zero and self._lower and self._is_reached(goal, tilt.c, T):
             return Certified(0.0, 0.0)
         best = int(np.argmin(np.abs(log_delta - goal)))
-        found += self._on_lattices(goal, T, saddles, log_delta, best)
-        return (max if self._lower else min)(found, key=lambda known: known.value)
+        candidates += self._on_lattices(goal, T, saddles, log_delta, best)
+        return (max if self._lower else min)(candidates, key=lambda candidate: candidate.value)
 
     def _sums(self, T: int, log_delta: float) -> LossSums | None:
         """Return the sums of T losses if they are few enough to be listed."""
-        kept = self.loss.mass > 0
-        loss, log_mass = self.loss.log_ratio[kept], self.loss.log_first()[kept]
+        positive = self.loss.mass > 0
+        loss, log_mass = self.loss.log_ratio[positive], self.loss.log_first()[positive]
         error, size = self.loss.accuracy, loss.size
         if math.isfinite(self.loss.reach):
             return None
@@ -211,13 +211,13 @@ class Composition:
         self, goal: float, T: int, saddles: FloatArray, log_delta: FloatArray, best: int
     ) -> list[Certified]:
         """Return the bound from lattices, refined while they are too coarse."""
-        found: list[Certified] = []
+        candidates: list[Certified] = []
         tilts, centres = self._towards(goal, T, saddles, log_delta, best)
         for c, centre in zip(tilts.tolist(), centres.tolist(), strict=True):
             lattice = self._lattice(c, T)
             if lattice is None:
                 break
-            for size in range(_SMALLEST, _LARGEST + 1, 2):
+            for size in range(_MIN_SIZE, _MAX_SIZE + 1, 2):
                 if not lattice.compose(size):
                     break
                 guess = min(max(centre, lattice.low), lattice.high)
@@ -226,17 +226,17 @@ class Composition:
                     if lattice.excess > FINE * abs(centre):
                         continue  # so coarse a lattice leads far astray
                     break
-                found.append(Certified(value, lattice.excess))
+                candidates.append(Certified(value, lattice.excess))
                 if lattice.excess <= FINE * value:
-                    return found
-            if any(known.value > 0 for known in found):
+                    return candidates
+            if any(candidate.value > 0 for candidate in candidates):
                 break
-        return found
+        return candidates
 
     def _is_reached(self, goal: float, c: float, T: int) -> bool:
         """Return whether δ(0) is probably no more than δ: then 0 is not only a lower bound."""
         lattice = self._lattice(c, T)
-        if lattice is None or not lattice.compose(_SMALLEST):
+        if lattice is None or not lattice.compose(_MIN_SIZE):
             return False
         return lattice.certified(0.0)[0] + lattice.excess * c + 1e-3 <= goal
 
@@ -260,7 +260,7 @@ class Composition:
             log_delta = np.append(log_delta, height)
             best = int(np.argmin(np.abs(log_delta - goal)))
         order = _nearest_first(best, tilts.size)
-        chosen, centres = tilts[order], saddles[order]
+        nearest, centres = tilts[order], saddles[order]
         if 0 < best < tilts.size - 1:
             # Between two tilts first: at the smallest δ the next one is several deviations off.
             toward = best + (1 if log_delta[best] > goal else -1)
@@ -268,8 +268,8 @@ class Composition:
             share = min(max((log_delta[best] - goal) / rise, 0.0), 1.0) if rise else 0.0
             between = tilts[best] * (tilts[toward] / tilts[best]) ** share
             centre = saddles[best] + share * (saddles[toward] - saddles[best])
-            chosen, centres = np.append(between, chosen), np.append(centre, centres)
-        return chosen, centres
+            nearest, centres = np.append(between, nearest), np.append(centre, centres)
+        return nearest, centres
 
     def _log_moments(self, tilts: FloatArray) -> FloatArray:
         """Return ln K(c) = ln E_P[(P/Q)^c] for tilts of any size."""
@@ -281,13 +281,13 @@ class Composition:
         """Return, for each tilt c, the ε whose integrand is stationary at c, and about its ln δ."""
         return _heights(self._tilts, self._log_k, self._mean, self._variance, T)
 
-    def _between(self, known: FloatArray, goal: float, T: int) -> tuple[Tilt, float, float]:
+    def _between(self, saddles: FloatArray, goal: float, T: int) -> tuple[Tilt, float, float]:
         """Return the tilt at which something known of the tilts is `goal`, its ε and its ln δ."""
-        best = int(np.argmin(np.abs(known - goal)))
+        best = int(np.argmin(np.abs(saddles - goal)))
         c = float(self._tilts[best])
         for toward in (best + 1, best - 1):
-            if 0 <= toward < known.size and (known[toward] - goal) * (known[best] - goal) < 0:
-                share = (goal - known[best]) / (known[toward] - known[best])
+            if 0 <= toward < saddles.size and (saddles[toward] - goal) * (saddles[best] - goal) < 0:
+                share = (goal - saddles[best]) / (saddles[toward] - saddles[best])
                 c *= float(self._tilts[toward] / c) ** float(share)
         at = np.array([c])
         growth, (mean, variance) = self.loss.growth(at), self.loss.tilted_moments(at)

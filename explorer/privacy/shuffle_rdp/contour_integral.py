@@ -119,14 +119,14 @@ class Line:
     @staticmethod
     def _nodes(loss: RoundLoss, tilt: Tilt, T: int, step: float) -> Any:
         """Return K − 1 at the nodes, or None if the integrand does not die away."""
-        found = np.empty(0, complex)
+        values = np.empty(0, complex)
         floor = _LOSSLESS / T + math.log1p(tilt.growth)
         for more in loss.lines(tilt.c, tilt.growth, step, 24):
-            found = np.concatenate([found, more])
-            last = found[-8:]
+            values = np.concatenate([values, more])
+            last = values[-8:]
             if math.log(max(float(np.abs(1 + last).max()), 1e-300)) < floor:
-                return found
-            if found.size >= _NODES:
+                return values
+            if values.size >= _NODES:
                 return None
         return None
 

@@ -37,9 +37,9 @@ class Lattice:
     def __init__(self, loss: RoundLoss, c: float, T: int, lower: bool) -> None:
         self.c, self.T, self.lower = c, T, lower
         self._accuracy = loss.accuracy
-        kept = loss.mass > 0
-        self._at = loss.log_ratio[kept]
-        logs = loss.log_first()[kept] + c * self._at
+        positive = loss.mass > 0
+        self._at = loss.log_ratio[positive]
+        logs = loss.log_first()[positive] + c * self._at
         top = float(logs.max())
         weight = np.exp(logs - top)
         total = float(weight.sum())
@@ -74,10 +74,10 @@ class Lattice:
         place = (self._at - self._base) / step
         if not float(np.abs(place).max()) < 2.0**52:
             return False
-        made = self._below(place, step) if self.lower else self._above(place, step)
-        if made is None:
+        placed = self._below(place, step) if self.lower else self._above(place, step)
+        if placed is None:
             return False
-        index, mass = made
+        index, mass = placed
         total = float(mass.sum())
         first = math.floor((self.low - self.T * self._base) / step) - 4
         transform = np.fft.rfft(np.bincount(index % size, mass / total, size))
@@ -95,8 +95,8 @@ class Lattice:
         worst = np.abs(power) / np.abs(transform)
         mean = float(2 * worst.sum() - worst[0] - worst[-1]) / size
         self._floor = (self.T * (level + 16 * _UNIT) + level) * mean
-        moved = self.c * float(self._weight @ np.abs(self._at))
-        units = 256 + 8 * (abs(self._log_k) + moved)
+        mean_size = self.c * float(self._weight @ np.abs(self._at))
+        units = 256 + 8 * (abs(self._log_k) + mean_size)
         self._relative = self.T * (self._accuracy + units * _UNIT) + 1e-9
         self._shift = 4 * _UNIT * (abs(self.T * self._base) + float(np.abs(self._loss).max()))
         return True

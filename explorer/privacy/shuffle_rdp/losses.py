@@ -207,8 +207,8 @@ def randomised_response_loss(
     if block > 1:
         starts = np.arange(0, mass.size, block)
         whole, sums = np.add.reduceat(mass, starts), np.add.reduceat(mass * excess, starts)
-        some = whole > 0
-        mass, excess = whole[some], sums[some] / whole[some]
+        positive = whole > 0
+        mass, excess = whole[positive], sums[positive] / whole[positive]
         log_ratio = np.log1p(excess)
     reach = _REACH / float(np.abs(np.diff(log_ratio)).max()) if step > 1 else math.inf
     return RoundLoss(mass, excess, log_ratio, accuracy=_accuracy(k), reach=reach)
@@ -373,9 +373,9 @@ def two_level_loss(
     apart = 0.0
     if coins.stride:
         apart = float(coins.stride * more * (((more + 2) * N + 2 * rest) / few**2).max())
-    some = mass > 0
+    positive = mass > 0
     typical = more * math.sqrt(2 * beta * share / k) + more / k
-    x, mass = _gathered(x[some], mass[some], typical, cells)
+    x, mass = _gathered(x[positive], mass[positive], typical, cells)
     rise = gamma * x
     up = np.log1p(rise)
     left = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
@@ -408,10 +408,10 @@ def _spread_rest(left: FloatArray, chance: float, depth: float) -> tuple[FloatAr
     for i, size in enumerate(left):
         n = points[i, half] + away
         inside = (n >= 0) & (n <= size)
-        found = np.zeros(n.shape)
-        found[inside] = np.exp(log_pmf(n[inside], size, log_p, log_q))
-        weight[i] = np.bincount(low, found * (1 - up), j.size)
-        weight[i, 1:] += np.bincount(low, found * up, j.size)[:-1]
+        chances = np.zeros(n.shape)
+        chances[inside] = np.exp(log_pmf(n[inside], size, log_p, log_q))
+        weight[i] = np.bincount(low, chances * (1 - up), j.size)
+        weight[i, 1:] += np.bincount(low, chances * up, j.size)[:-1]
     return np.maximum(points, 0.0), weight
 
 

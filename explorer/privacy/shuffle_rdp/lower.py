@@ -195,8 +195,8 @@ def lower_rdp_table(
             return 0.0
         return RandomisedResponsePair(eps0, k, n, float(lam_max)).rdp(int(lam_max), which)
 
-    found: FloatArray = vectorised(levels, row=orders.size)(e, sampled, clients)
-    return found
+    table: FloatArray = vectorised(levels, row=orders.size)(e, sampled, clients)
+    return table
 
 
 def lower_rdp(

@@ -63,7 +63,7 @@ from explorer.privacy.shuffling import (
     shuffled_epsilon,
 )
 
-EPS0_MIN, EPS0_MAX = 1e-12, 100.0
+MIN_EPS0, MAX_EPS0 = 1e-12, 100.0
 """Where rounds are composed: below, losses lose their digits; above, there are no clones."""
 LOOSE = 1e-3
 """Relative excess beyond which a number is called truncated."""
@@ -116,9 +116,9 @@ EPOCH_ADAPTIVE = Reference(
 )
 
 
-def is_loose(known: Certified, share: float = LOOSE) -> bool:
+def is_loose(bound: Certified, share: float = LOOSE) -> bool:
     """Return whether a number is further beside the truth than a share of itself."""
-    return known.excess > share * known.value
+    return bound.excess > share * bound.value
 
 
 def depth_for(delta: float, T: int) -> float:
@@ -126,13 +126,13 @@ def depth_for(delta: float, T: int) -> float:
     return DEPTH * max(1, math.ceil((math.log(T) - math.log(delta) + 12) / DEPTH))
 
 
-def larger_of(found: Sequence[Certified]) -> Certified:
+def larger_of(bounds: Sequence[Certified]) -> Certified:
     """Return the largest of lower bounds on one number.
 
     One that is not known well does no harm if it cannot be the largest.
     """
-    best = max(found, key=lambda known: known.value)
-    return Certified(best.value, max(known.value + known.excess for known in found) - best.value)
+    best = max(bounds, key=lambda bound: bound.value)
+    return Certified(best.value, max(bound.value + bound.excess for bound in bounds) - best.value)
 
 
 class ComposedRounds(Protocol):
@@ -149,8 +149,8 @@ class _FromBelow(ABC):
     """Rounds of one randomiser at min(ε₀, 100), which is ε₀-LDP too, k of n clients in each."""
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
-        self._round = min(eps0, EPS0_MAX), k, n
-        self._known, self._lesser = eps0 >= EPS0_MIN, eps0 > EPS0_MAX
+        self._round = min(eps0, MAX_EPS0), k, n
+        self._known, self._lesser = eps0 >= MIN_EPS0, eps0 > MAX_EPS0
         self._routes: dict[tuple[float, bool], list[Composition]] = {}
         self._alone: RandomisedResponseRound | ThreeSymbolRound | None = None
 
@@ -164,12 +164,12 @@ class _FromBelow(ABC):
         """Return δ at ε ≥ 0."""
         if T == 1 and (one := self._one_round()) is not None:
             return self._certified(float(one.delta(epsilon)[0]))
-        found = Certified(0.0, math.inf)
+        bound = Certified(0.0, math.inf)
         for depth in DEPTHS:
-            found = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
-            if found.value * LOOSE >= T * math.exp(-depth):
+            bound = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
+            if bound.value * LOOSE >= T * math.exp(-depth):
                 break
-        return found
+        return bound
 
     @abstractmethod
     def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
@@ -196,15 +196,15 @@ class _FromBelow(ABC):
     ) -> Certified:
         if not self._known:
             return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
-        found = []
+        bounds = []
         for index, route in enumerate(self._composed(depth, thin=True)):
-            known = ask(route)
+            bound = ask(route)
             downsampled = math.isfinite(route.loss.reach)
-            if is_loose(known, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
+            if is_loose(bound, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
                 # Of few rounds the atoms themselves show, not only what they add up to.
-                known = max(known, ask(self._composed(depth, thin=False)[index]))
-            found.append(known)
-        best = larger_of(found)
+                bound = max(bound, ask(self._composed(depth, thin=False)[index]))
+            bounds.append(bound)
+        best = larger_of(bounds)
         return best._replace(excess=math.inf) if self._lesser else best
 
     def _composed(self, depth: float, *, thin: bool) -> list[Composition]:
@@ -236,8 +236,8 @@ class ResponseRounds(_FromBelow):
     def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
         loss = randomised_response_loss(*self._round, depth=depth, thin=thin)
         both = {Direction.QP: loss, Direction.PQ: loss.reversed()}
-        wanted = both if self._direction is Direction.BOTH else (self._direction,)
-        return [both[which] for which in wanted]
+        directions = both if self._direction is Direction.BOTH else (self._direction,)
+        return [both[which] for which in directions]
 
     def _curve(self) -> RandomisedResponseRound | None:
         both = self._direction is Direction.BOTH
@@ -323,10 +323,10 @@ class CloneRounds:
             # Of few rounds the atoms themselves show, not only what they add up to.
             route = self._composed(depth, thin=thin)
             if route is not None:
-                found = route.epsilon(delta, T)
-                most = min(most, found.value)
-                if found.excess <= LOOSE * min(found.value, most):
-                    return Certified(most, found.excess)
+                composed = route.epsilon(delta, T)
+                most = min(most, composed.value)
+                if composed.excess <= LOOSE * min(composed.value, most):
+                    return Certified(most, composed.excess)
         others = (
             upper_epsilon(eps0, k, n, T, delta, capped=True).epsilon,
             pipeline_epsilon(eps0, k, n, T, delta, Shuffling.NUMERIC),
@@ -351,10 +351,10 @@ class CloneRounds:
             route = self._composed(depth, thin=True)
             if route is None:
                 break
-            found = route.delta(epsilon, T, enough)
-            least = min(least, found.value)
-            if T * route.loss.missing <= LOOSE * found.value:
-                return Certified(min(most, found.value), found.excess)
+            bound = route.delta(epsilon, T, enough)
+            least = min(least, bound.value)
+            if T * route.loss.missing <= LOOSE * bound.value:
+                return Certified(min(most, bound.value), bound.excess)
         return Certified(min(most, least), math.inf)
 
     def _one_round(self, delta: float) -> float:
@@ -370,7 +370,7 @@ class CloneRounds:
     def _composed(self, depth: float, *, thin: bool) -> Composition | None:
         """Return the composition; None without clones, or with too many for this request."""
         eps0, k, n = self._round
-        if not EPS0_MIN <= eps0 <= EPS0_MAX:
+        if not MIN_EPS0 <= eps0 <= MAX_EPS0:
             return None
         if not thin:
             downsampled = self._composed(depth, thin=True)
@@ -406,16 +406,16 @@ class TwoLevelRounds:
         general = self._clones.epsilon(delta, T)
         if delta >= 1 or not self._listed:
             return general
-        found = self._composed(depth_for(delta, T)).epsilon(delta, T)
-        return min(found, general, key=lambda known: known.value)
+        composed = self._composed(depth_for(delta, T)).epsilon(delta, T)
+        return min(composed, general, key=lambda bound: bound.value)
 
     def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return an upper bound on δ at ε ≥ 0."""
         general = self._clones.delta(epsilon, T, enough)
         if not self._listed:
             return general
-        found = self._composed(depth_for(1e-12, T)).delta(epsilon, T, enough)
-        return min(found, general, key=lambda known: known.value)
+        bound = self._composed(depth_for(1e-12, T)).delta(epsilon, T, enough)
+        return min(bound, general, key=lambda known: known.value)
 
     @property
     def _listed(self) -> bool:
@@ -546,11 +546,13 @@ def _composed(
     for i in range(chains.shape[1]):
         if chains[0, i] == 0:
             continue
-        made = prepare(*(float(v) for v in chains[:, i]))
+        composed = prepare(*(float(v) for v in chains[:, i]))
         for j in np.flatnonzero(which.ravel() == i):
             turns = int(flat[3, j])
-            known = made.delta(0.0, turns) if delta is None else made.epsilon(flat[4, j], turns)
-            value[j], loose[j] = known.value, is_loose(known)
+            bound = (
+                composed.delta(0.0, turns) if delta is None else composed.epsilon(flat[4, j], turns)
+            )
+            value[j], loose[j] = bound.value, is_loose(bound)
     shape = arrays[0].shape
     role = Role.UPPER if reference is COMPOSED_CLONES else Role.LOWER
     return Bound(
@@ -600,6 +602,6 @@ def allocation_epsilon(
     any ε₀-LDP randomisers.
     """
     crowd = shuffled_an_epoch(k, n, how)
-    found = clone_epsilon(eps0, crowd, crowd, epochs_begun(T, k, n), delta, variant)
+    bound = clone_epsilon(eps0, crowd, crowd, epochs_begun(T, k, n), delta, variant)
     reference = EPOCH_FIXED if Allocation(how) is Allocation.FIXED else EPOCH_ADAPTIVE
-    return Bound(found.value, Role.UPPER, reference, truncated=found.truncated, grade=Grade.PROVED)
+    return Bound(bound.value, Role.UPPER, reference, truncated=bound.truncated, grade=Grade.PROVED)

@@ -108,8 +108,8 @@ class RandomisedResponseRound:
             )
         down = np.where(head > target, down, 0.0)
         # Rounding may lead past ε₀, which no bound exceeds.
-        found = np.minimum(np.maximum(up, down), self._eps0)
-        return np.asarray(np.where(target >= 1, 0.0, found) + 0.0)
+        solved = np.minimum(np.maximum(up, down), self._eps0)
+        return np.asarray(np.where(target >= 1, 0.0, solved) + 0.0)
 
 
 def randomised_response_round_epsilon(
@@ -171,7 +171,7 @@ def by_round(
     return scalar_if_0d(out)
 
 
-EPS0_MAX = 100.0
+MAX_EPS0 = 100.0
 """Above it the 3RR of 100, which is ε₀-LDP as well, and hardly ever says 1 or 2 already."""
 _DEEP = 0.05
 """Below this share of N the tails have few terms and are summed directly."""
@@ -202,7 +202,7 @@ class ThreeSymbolRound:
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
-        self._eps0, self.k, self.n = min(eps0, EPS0_MAX), float(k), float(n)
+        self._eps0, self.k, self.n = min(eps0, MAX_EPS0), float(k), float(n)
         self._gamma = self.k / self.n
         self._log_p = three_symbol_log_p(self._eps0)
         self._log_q = -math.log1p(2 * math.exp(-self._eps0))
@@ -247,7 +247,7 @@ class ThreeSymbolRound:
         """
         target = np.atleast_1d(np.asarray(delta, dtype=float))
         goal = np.log(target)
-        found, low, high = (np.zeros(target.shape) for _ in range(3))
+        solved, low, high = (np.zeros(target.shape) for _ in range(3))
         high += self._pure
         eps = self._guess(goal)
         active = np.flatnonzero(target < self.delta(0.0)[0])
@@ -264,7 +264,7 @@ class ThreeSymbolRound:
                 # √ln(1/δ) is all but linear in ε.
                 here, there = np.sqrt(-log_delta), np.sqrt(-goal[active])
                 step = 2 * here * (there - here) * value / slope
-            found[active] = np.maximum(found[active], tangent)
+            solved[active] = np.maximum(solved[active], tangent)
             above = value > target[active]
             low[active] = np.where(above, at, low[active])
             high[active] = np.where(above, high[active], at)
@@ -276,7 +276,7 @@ class ThreeSymbolRound:
             near |= high[active] - low[active] <= 1e-13 * high[active]
             eps[active] = new
             active = active[~near]
-        return np.minimum(found * (1 - _ROUNDING), self._pure)
+        return np.minimum(solved * (1 - _ROUNDING), self._pure)
 
     def _guess(self, log_delta: FloatArray) -> FloatArray:
         """Return about the ε at which δ is reached, where messages are many."""

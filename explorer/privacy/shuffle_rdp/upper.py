@@ -371,8 +371,8 @@ def sharp_mixed(eps0: ArrayLike, k: ArrayLike) -> Any:
     (E/k)(1 − (1−1/E)^k).
     """
     e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
-    found = np.exp(log_sharp_mixed(e, checks.integers("k", k, 1, checks.MAX_COUNT)))
-    return scalar_if_0d(found)
+    divergence = np.exp(log_sharp_mixed(e, checks.integers("k", k, 1, checks.MAX_COUNT)))
+    return scalar_if_0d(divergence)
 
 
 def lemma2_rdp(lam: int, gamma: float, divergences: ArrayLike) -> float:
@@ -389,10 +389,10 @@ def lemma2_rdp(lam: int, gamma: float, divergences: ArrayLike) -> float:
     """
     order = int(checks.integers("lam", lam, 2, checks.MAX_ORDER))
     rate = float(checks.reals("gamma", gamma, 0.0, 1.0, open_low=True))
-    found = checks.positive("divergences", divergences)
-    if found.shape != (order - 1,):
-        raise ValueError(f"divergences: {found.shape} is not the shape ({order - 1},)")
-    log_w = np.arange(2.0, order + 1) * math.log(rate) + np.log(found)
+    values = checks.positive("divergences", divergences)
+    if values.shape != (order - 1,):
+        raise ValueError(f"divergences: {values.shape} is not the shape ({order - 1},)")
+    log_w = np.arange(2.0, order + 1) * math.log(rate) + np.log(values)
     return float(softplus(binomial_transform(log_w[None, :], order)[0, -1])) / (order - 1)
 
 

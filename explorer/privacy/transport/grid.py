@@ -276,13 +276,13 @@ def _solved(
     value = _cost(east, south, step_x, step_y)
     upper = value * (1 + 8 * _EPS) + left_over * diameter + rounding
     psi, lower = _dual(potential, per_step, difference)
-    found = GridEmd(
+    distance = GridEmd(
         value=min(max(value, lower), upper),
         lower=max(lower - rounding, 0.0),
         upper=upper,
         potential=psi,
     )
-    return found, east, south
+    return distance, east, south
 
 
 def _cost(east: FloatArray, south: FloatArray, step_x: float, step_y: float) -> float:

@@ -90,7 +90,7 @@ def _label(
     move as 1, as Dinic does, takes several times as many rounds.) Returns the number of labelled
     nodes, which stand in `queue` in order, and the highest label.
     """
-    wanted, tail = 0, 0
+    deficits, tail = 0, 0
     for u in range(excess.size):
         level[u] = -9 if border[u] else _FAR
         if excess[u] < 0:
@@ -98,10 +98,10 @@ def _label(
             queue[tail] = u
             tail += 1
         elif excess[u] > 0:
-            wanted += 1
+            deficits += 1
     head, back, label = 0, 0, 0
     while True:
-        while head < tail and wanted > 0:
+        while head < tail and deficits > 0:
             v = queue[head]
             head += 1
             for way in range(4):
@@ -111,8 +111,8 @@ def _label(
                     queue[tail] = u
                     tail += 1
                     if excess[u] > 0:
-                        wanted -= 1
-        if wanted == 0 or back == head:
+                        deficits -= 1
+        if deficits == 0 or back == head:
             return tail, label
         label += 1
         while back < head:
@@ -125,7 +125,7 @@ def _label(
                     queue[tail] = u
                     tail += 1
                     if excess[u] > 0:
-                        wanted -= 1
+                        deficits -= 1
 
 
 @compiled
@@ -248,7 +248,7 @@ def _reprice(
     only where slack < unit" stay true.
     """
     first[:] = -1
-    entries, wanted = 0, 0
+    entries, deficits = 0, 0
     for u in range(excess.size):
         distance[u] = -1 if border[u] else _FAR
         if excess[u] < 0:
@@ -258,9 +258,9 @@ def _reprice(
             first[0] = entries
             entries += 1
         elif excess[u] > 0:
-            wanted += 1
+            deficits += 1
     d = 0
-    while d < _BUCKETS and wanted > 0:
+    while d < _BUCKETS and deficits > 0:
         while first[d] >= 0:
             entry = first[d]
             first[d] = link[entry]
@@ -268,7 +268,7 @@ def _reprice(
             if distance[v] != d:  # reached on a shorter way meanwhile
                 continue
             if excess[v] > 0:
-                wanted -= 1
+                deficits -= 1
             for way in range(4):
                 u = neighbour(v, way, stride)
                 if distance[u] <= d:
@@ -283,7 +283,7 @@ def _reprice(
                     first[reach] = entries
                     entries += 1
         d += 1
-    most = d - 1 if wanted == 0 else _BUCKETS
+    most = d - 1 if deficits == 0 else _BUCKETS
     for u in range(excess.size):
         if not border[u]:
             potential[u] -= unit * min(distance[u], most)
@@ -365,7 +365,7 @@ def polish(
     waiting = np.zeros(n, np.bool_)
     queue = np.empty(n, np.int32)
     colour = np.empty(n, np.int32)
-    head, size, changes, looked = 0, 0, 0, 0
+    head, size, changes, last_check = 0, 0, 0, 0
     for u in range(n):
         if not border[u]:
             queue[size] = u
@@ -392,11 +392,11 @@ def polish(
                         queue[(head + size) % n] = v
                         size += 1
         # Looking for cycles costs n: only once there were as many changes.
-        if changes - looked < 2 * n:
+        if changes - last_check < 2 * n:
             continue
         if changes > budget:
             return False
-        looked = changes
+        last_check = changes
         colour[:] = -1
         for root in range(n):
             v = root

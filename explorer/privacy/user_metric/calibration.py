@@ -62,10 +62,10 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     e, distance, fraction = (np.atleast_1d(a) for a in np.broadcast_arrays(e, distance, fraction))
     if e.shape[-1] == 0:
         raise ValueError("epsilon: there must be at least one requirement")
-    moved = distance * fraction
-    asks = moved > 0
+    change = distance * fraction
+    asks = change > 0
     with np.errstate(over="ignore"):
-        alpha = np.where(asks, e / np.where(asks, moved, 1.0), math.inf)
+        alpha = np.where(asks, e / np.where(asks, change, 1.0), math.inf)
     return scalar_if_0d(alpha.min(axis=-1))
 
 
@@ -91,8 +91,8 @@ def alpha_from_distances(
         α per *normalised* distance; divide by `diameter` for α per unit.
     """
     largest = float(checks.reals("diameter", diameter, 0.0, open_low=True))
-    moved = checks.reals("distance", distance, 0.0, largest)
-    return alpha_from_requirements(epsilon, moved / largest, tau)
+    change = checks.reals("distance", distance, 0.0, largest)
+    return alpha_from_requirements(epsilon, change / largest, tau)
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _linear_program(
         ),
         shape=(n + m, cost.size),
     )
-    found = linprog(
+    solution = linprog(
         cost.ravel(),
         A_eq=constraints.tocsr(),
         b_eq=np.concatenate([p, q]),
@@ -207,9 +207,9 @@ def _linear_program(
         method="highs",
     )
     # A vertex of a transport polytope with whole masses is whole.
-    units = np.rint(found.x)
-    moved = np.flatnonzero(units)
-    return moved // m, moved % m, units[moved]
+    units = np.rint(solution.x)
+    pairs = np.flatnonzero(units)
+    return pairs // m, pairs % m, units[pairs]
 
 
 def power_bound(eps: ArrayLike, delta: ArrayLike, false_alarm: ArrayLike) -> Any:

@@ -158,8 +158,8 @@ def simplex_projection(estimate: ArrayLike) -> FloatArray:
     shifted = f - f.max(axis=-1, keepdims=True)
     down = -np.sort(-shifted, axis=-1)
     over = (np.cumsum(down, axis=-1) - 1) / np.arange(1, f.shape[-1] + 1)
-    kept = (down > over).sum(axis=-1, keepdims=True)
-    threshold = np.take_along_axis(over, kept - 1, axis=-1)
+    support = (down > over).sum(axis=-1, keepdims=True)
+    threshold = np.take_along_axis(over, support - 1, axis=-1)
     return np.asarray(np.maximum(shifted - threshold, 0.0))
 
 

@@ -132,15 +132,15 @@ def integer_table(
     ValueError
         If a weight would be 0.
     """
-    wanted = float(checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True))
+    target = float(checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True))
     d = np.asarray(distances, dtype=float)
     if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= MAX_ITEMS:
         raise ValueError(f"distances: shape {d.shape} must be square, of 1 to {MAX_ITEMS} items")
-    rate = Fraction(wanted / 2 if half else _largest_rate(wanted, d))
+    rate = Fraction(target / 2 if half else _largest_rate(target, d))
     steps = 0
     while True:
         table = IntegerTable(_weights(rate - steps * _STEP, d, bits), d)
-        if table.level <= wanted:
+        if table.level <= target:
             return table
         steps = max(1, 2 * steps)
 
@@ -158,20 +158,20 @@ def _largest_rate(alpha0: float, d: FloatArray) -> float:
 
 
 def _weights(rate: Fraction, d: FloatArray, bits: int) -> list[list[int]]:
-    found: dict[float, int] = {}
+    weights: dict[float, int] = {}
     with localcontext() as context:
         context.prec = _DIGITS
         scale = Decimal(1 << bits)
         for x in np.unique(d).tolist():
             power = rate * Fraction(x)
             exponent = -Decimal(power.numerator) / Decimal(power.denominator)
-            found[x] = math.floor(scale * exponent.exp())
-            if not found[x]:
+            weights[x] = math.floor(scale * exponent.exp())
+            if not weights[x]:
                 raise ValueError(
                     f"alpha0: at {float(rate):g} the least weight of {bits} bits is 0; take a "
                     "smaller α₀ or more bits"
                 )
-    return [[found[x] for x in row] for row in d.tolist()]
+    return [[weights[x] for x in row] for row in d.tolist()]
 
 
 def _level(weights: tuple[tuple[int, ...], ...], d: FloatArray) -> float:

@@ -104,9 +104,9 @@ def gaussian_delta(
     with np.errstate(over="ignore", under="ignore"):
         ratio = slope * x / users / s
     epsilon, ratio = np.broadcast_arrays(a * x, ratio)
-    moved = ratio > 0
+    positive = ratio > 0
     return scalar_if_0d(
-        np.where(moved, np.exp(_log_delta(epsilon, np.where(moved, ratio, 1.0))), 0.0)
+        np.where(positive, np.exp(_log_delta(epsilon, np.where(positive, ratio, 1.0))), 0.0)
     )
 
 
@@ -144,12 +144,12 @@ def gaussian_sigma(
     def excess(log_sigma: FloatArray) -> FloatArray:
         return np.where(needed, target - _log_delta(a, np.exp(-log_sigma)), 0.0)
 
-    found = _near_root(a, target, log_high) + _JUST_ABOVE
-    missed = ~(excess(found) >= 0)
+    root = _near_root(a, target, log_high) + _JUST_ABOVE
+    missed = ~(excess(root) >= 0)
     if missed.any():
-        found = np.where(missed, _bracketed_root(excess, log_high), found)
+        root = np.where(missed, _bracketed_root(excess, log_high), root)
     with np.errstate(over="ignore"):
-        sigma = np.where(needed, np.exp(found) * (1 + 4e-15), 0.0) * slope / users
+        sigma = np.where(needed, np.exp(root) * (1 + 4e-15), 0.0) * slope / users
     return scalar_if_0d(sigma)
 
 
@@ -182,8 +182,8 @@ def _bracketed_root(excess: Callable[[FloatArray], FloatArray], high: FloatArray
             break
         low = np.where(short, 2 * low - high, low)
     # From the private side: the upper end of the bracket keeps the promise.
-    _, found = increasing_root(excess, low, high + 1e-9)
-    return found
+    _, root = increasing_root(excess, low, high + 1e-9)
+    return root
 
 
 def gaussian_sigma_printed(

@@ -161,8 +161,8 @@ def group_alpha(
         start = rough_root(guess, low, high)
         # Rounded up by more than logarithm and exponential may take off.
         find = safe_side if group.coarse else root_near
-        found = math.exp(-find(excess, slope, low, start, high))
-        return min(found * (1 + 2e-12), top)
+        alpha = math.exp(-find(excess, slope, low, start, high))
+        return min(alpha * (1 + 2e-12), top)
 
     return _solved(
         solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, in_order, "alpha0"
@@ -229,14 +229,14 @@ def least_group_delta(
         least = group.log_delta(alpha, a0)[0]
         low, high = _searched(m, near)
         if low < (high := min(high, alpha, m * a0)) and not group.coarse:
-            found = _sharp_maxima(
+            maxima = _sharp_maxima(
                 lambda a: -group.log_delta(a, a0)[0],
                 lambda a: -group.guess(a, a0),
                 low,
                 high,
                 few=group.clones(a0) < _FEW,
             )
-            least = min(least, *(-value for _, value in found), math.inf)
+            least = min(least, *(-value for _, value in maxima), math.inf)
         return min(rounded_up(least), 1.0)
 
     return vectorised(solve)(*group_arguments(alpha, alpha0, m, n, min_distance, diameter))
@@ -297,15 +297,15 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
 
     start = group.rough_log_alpha0(alpha, log_target)
     find = safe_side if group.coarse else root_near
-    found = math.exp(find(excess, slope, low, start, high))
+    alpha0 = math.exp(find(excess, slope, low, start, high))
     if group.coarse:
         # The rough root may lie below that of the argument it improves on.
         plain = (*target[:5], False, log_target)
-        if math.exp(_group(plain).rough_log_alpha0(alpha, log_target)) > found * (1 - 3e-3):
-            found = max(found, _alpha0_at(alpha, plain))
+        if math.exp(_group(plain).rough_log_alpha0(alpha, log_target)) > alpha0 * (1 - 3e-3):
+            alpha0 = max(alpha0, _alpha0_at(alpha, plain))
     # At low itself only α/m is known to be enough, which may be less.
-    known = found if log_delta(found) <= log_target else 0.0
-    return min(max(known, _composed(alpha, group.m)), checks.MAX_EPSILON)
+    certified = alpha0 if log_delta(alpha0) <= log_target else 0.0
+    return min(max(certified, _composed(alpha, group.m)), checks.MAX_EPSILON)
 
 
 def _composed(alpha: float, m: float) -> float:
@@ -391,11 +391,11 @@ def _maxima(
 ) -> tuple[tuple[float, float], ...]:
     """Return (x, height) of the maxima inside a grid, each above all before it."""
     values = [height(float(a)) for a in grid]
-    record, found = -math.inf, []
+    record, maxima = -math.inf, []
     for i in range(len(grid) - 1):
         if values[i] > record and values[i + 1] < values[i]:
             low, high = float(grid[max(i - 1, 0)]), float(grid[i + 1])
             between = highest_point(height, low, high, width * high)
-            found.append(max(between, (float(grid[i]), values[i]), key=itemgetter(1)))
+            maxima.append(max(between, (float(grid[i]), values[i]), key=itemgetter(1)))
         record = max(record, values[i])
-    return tuple(found)
+    return tuple(maxima)

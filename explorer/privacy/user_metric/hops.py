@@ -52,12 +52,12 @@ _GRID = 96
 _PANELS, _FINE, _STEPS = 40, 150, 24
 """Panels of exact sums, to calibrate and for δ′ itself, and steps within each, where H is
 interpolated."""
-_EVERYWHERE = 0.02
+_PANELS_PER_FOLD = 0.02
 """Panels for each e-fold that H falls, beside those where the integral is: on a wide panel of next
 to no weight the chord, times all that e^αx grows there, would be more than the whole."""
-_MANY = 800
+_CLOSED_FORM_PANELS = 800
 """Panels of closed forms."""
-_CLONES_MIN, _KAPPA_MAX = 5e3, 0.3
+_MIN_CLONES, _MAX_KAPPA = 5e3, 0.3
 """Closed forms are used for at least so many clones, tilted, and up to this κ."""
 _ROUNDING = 1e-11
 
@@ -163,8 +163,8 @@ def hop_epsilon(
             return log_target - _log(_hop(t, a0, d, math.exp(x), far, stronger))
 
         # Rounded up by more than logarithm and exponential may take off.
-        found = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
-        return min(found * (1 + 2e-12), top)
+        epsilon = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
+        return min(epsilon * (1 + 2e-12), top)
 
     return vectorised(solve)(
         checks.integers("total", total, 1, MAX_TOTAL),
@@ -257,8 +257,8 @@ def group_delta_certified(
         return rounded_up(log_value), cut
 
     arguments = group_arguments(alpha, alpha0, m, n, min_distance, diameter)
-    found = vectorised(certified, row=2)(*arguments)
-    return Certified(found[..., 0], found[..., 1].astype(bool))
+    rows = vectorised(certified, row=2)(*arguments)
+    return Certified(rows[..., 0], rows[..., 1].astype(bool))
 
 
 class Group:
@@ -418,7 +418,7 @@ class SortedGroup(Group):
         """
         if self.near >= self.far or alpha * self.far < 1e-6 or alpha >= self.m * alpha0:
             return super().log_delta(alpha, alpha0)
-        edges = self._edges(alpha, alpha0, _MANY)
+        edges = self._edges(alpha, alpha0, _CLOSED_FORM_PANELS)
         log_rate = self._log_rates_closed(alpha, alpha0, edges[:-1])
         closed = bool(np.isfinite(log_rate).all())
         if not closed:
@@ -486,8 +486,8 @@ class SortedGroup(Group):
             square / 2 * (1 + square / 6 * (1 + square * 2 / 5)),
             kappa * slope + 0.5 * np.log1p(-square),
         )
-        kept = p * np.exp(-kl)
-        share = kept / (1 - p + kept)
+        tilted = p * np.exp(-kl)
+        share = tilted / (1 - p + tilted)
         mean = self.total * share
         sigma = np.sqrt(np.maximum(mean * (1 - square), 1e-300))
         y = np.minimum(slope * sigma, 1e6)
@@ -515,7 +515,7 @@ class SortedGroup(Group):
         weight = (log_rate[:-1] + log_rate[1:]) / 2 + _log_rises(alpha, x)
         total = float(np.logaddexp.reduce(weight))
         fall = np.maximum(log_rate[:-1] - log_rate[1:], 0.0)
-        density = np.exp((weight - total) / 3) * fall ** (2 / 3) + _EVERYWHERE * fall + 1e-9
+        density = np.exp((weight - total) / 3) * fall ** (2 / 3) + _PANELS_PER_FOLD * fall + 1e-9
         # The rest, taken at its beginning, is a thousandth of the whole.
         rest = log_rate + alpha * self.far
         ends = np.flatnonzero(rest < total - 7)
@@ -574,7 +574,7 @@ class SortedGroup(Group):
             value = value * np.exp(factor) + 1e-35 / slope
             bound = form.log_mass + np.log(value) + 1e-9
             log_rate: FloatArray = bound - math.log(self.total) - form.log_p - np.log(kappa)
-            fits = (mean >= _CLONES_MIN) & (kappa <= _KAPPA_MAX) & (y < 1e4) & (rho < 0.9)
+            fits = (mean >= _MIN_CLONES) & (kappa <= _MAX_KAPPA) & (y < 1e4) & (rho < 0.9)
             # κ here errs by some 1e-15 of itself, and the exponent by as much of N·κ².
             fits &= mean * kappa * kappa < 1e5
         return np.where(fits, log_rate, np.nan)

@@ -166,8 +166,8 @@ def drawn_items(cumulated: FloatArray, x: IntArray, rng: np.random.Generator) ->
         if len(part):
             row = cumulated[x[part[0]]]
             out[part] = np.searchsorted(row, u[part] * row[-1], side="right")
-    found: IntArray = np.minimum(out, cumulated.shape[1] - 1)
-    return found
+    answers: IntArray = np.minimum(out, cumulated.shape[1] - 1)
+    return answers
 
 
 def exponential_law(distances: FloatArray, rate: float) -> FloatArray:
@@ -369,7 +369,7 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
     )
     sums = csr_array((np.ones(k * k), (np.repeat(answers, k), np.arange(k * k))), shape=(k, k * k))
     cost = prior[:, None] * d
-    found: Any = linprog(
+    solution: Any = linprog(
         cost.ravel(),
         A_ub=limits,
         b_ub=np.zeros(row.size),
@@ -378,9 +378,9 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
         bounds=(0, 1),
         method="highs-ds",
     )
-    if not found.success:
-        raise ArithmeticError(f"the linear program was not solved: {found.message}")
-    return np.asarray(found.x).reshape(k, k), float(found.fun)
+    if not solution.success:
+        raise ArithmeticError(f"the linear program was not solved: {solution.message}")
+    return np.asarray(solution.x).reshape(k, k), float(solution.fun)
 
 
 def _needed(d: FloatArray) -> Any:

@@ -29,13 +29,13 @@ _HOPELESS = -1800.0
 """Below this the logarithm is only bounded: e^800 times it has no double."""
 _STEEP = 0.3
 """Above this κ tails have few terms and are summed directly."""
-_AT_ONCE = 32
+_BATCH_SIZE = 32
 """So many of these terms are computed together."""
 _MIN_RUN = 1000
 """Windows from this size on are filled by recurrence."""
-_ROWS, _TOGETHER_MAX = 8, 4096
+_ROWS, _MAX_TOGETHER = 8, 4096
 """So many κ are summed together, over windows up to this width,"""
-_SPAN_MAX, _GAP_MIN = 600.0, 1e-3
+_MAX_SPAN, _MIN_GAP = 600.0, 1e-3
 """where no number overflows, and κ is not so near 1 that a difference of two sums loses digits."""
 _ROUNDING = 2e-11
 _ROUNDING_STEP = 1e-15
@@ -139,9 +139,9 @@ def log_mean_excesses(
         if not cells:
             continue
         low, high = min(w.low for *_, w in cells), max(w.high for *_, w in cells)
-        steep = max(w.tilt.kl for *_, w in cells) * (high - low) > _SPAN_MAX
-        narrow = math.exp(min(log_gap[i] for i, *_ in cells)) < _GAP_MIN
-        if steep or narrow or high - low > _TOGETHER_MAX or any(w.tilt.q == 0 for *_, w in cells):
+        steep = max(w.tilt.kl for *_, w in cells) * (high - low) > _MAX_SPAN
+        narrow = math.exp(min(log_gap[i] for i, *_ in cells)) < _MIN_GAP
+        if steep or narrow or high - low > _MAX_TOGETHER or any(w.tilt.q == 0 for *_, w in cells):
             for i, j, _ in cells:
                 at = total, log_p[i, j], log_q[i, j], kappa[i], log_gap[i]
                 out[i, j] = log_mean_excess(*map(float, at)).log
@@ -205,11 +205,11 @@ def _tilt(total: float, log_p: float, log_q: float, kappa: float) -> _Tilt:
     kl = binary_kl_to_half(kappa)
     p = math.exp(log_p)
     drop = p * -math.expm1(-kl)
-    kept = math.exp(log_p - kl)
+    tilted = math.exp(log_p - kl)
     rest = math.exp(log_q)
-    share = kept / (rest + kept)
+    share = tilted / (rest + tilted)
     mean = total * share
-    other = rest / (rest + kept)
+    other = rest / (rest + tilted)
     # p = 1 and nothing else: log1p would be asked for ln(1 − 1·(1 − e^−KL)) = −KL.
     log_mass = total * (math.log1p(-drop) if rest > 0 else -kl)
     return _Tilt(kl, log_mass, mean, math.sqrt(mean * other), share, other)
@@ -340,8 +340,8 @@ def _sums(
 
 def _half_run(N: FloatArray, b: FloatArray, anchor: int) -> FloatArray:
     """Return ln Pr[Bin(N, ½) = b] along consecutive N, b ≥ 1 rising by 0 or 1: a logarithm each."""
-    grown, lower = N[1:], b[1:]
-    steps = np.log(0.5 * grown / np.where(lower == b[:-1], grown - lower, lower))
+    trials, lower = N[1:], b[1:]
+    steps = np.log(0.5 * trials / np.where(lower == b[:-1], trials - lower, lower))
     out = np.concatenate([[0.0], np.cumsum(steps)])
     exact = float(log_half_pmf(b[anchor : anchor + 1], N[anchor : anchor + 1])[0])
     return np.asarray(out + (exact - out[anchor]))
@@ -351,8 +351,8 @@ def _direct(N: FloatArray, b: FloatArray, f: FloatArray, level: float, kappa: fl
     """Σ_{i≤b} (λN − i)·f(i), downwards from b; neighbours have ratio below (1−κ)/(1+κ)."""
     term, excess = f, (N * level - b) * f
     steps = min(math.ceil(45.0 / math.log((1 + kappa) / (2 * level))), int(b.max()))
-    for start in range(0, steps, _AT_ONCE):
-        below = np.maximum(b - np.arange(start, min(start + _AT_ONCE, steps))[:, None], 0.0)
+    for start in range(0, steps, _BATCH_SIZE):
+        below = np.maximum(b - np.arange(start, min(start + _BATCH_SIZE, steps))[:, None], 0.0)
         terms = term * np.cumprod(below / (N - below + 1), axis=0)
         excess = excess + ((N * level - below + 1) * terms).sum(axis=0)
         term = terms[-1]

@@ -147,11 +147,11 @@ def moved_places(
     waiting: IntArray = np.arange(len(lat), dtype=np.int64)
     attempt = 0
     while waiting.size:
-        found = planar_laplace_radius(uniform(3 * attempt, waiting), b)
-        kept = (found < np.pi) & (uniform(3 * attempt + 1, waiting) * found < np.sin(found))
-        angle[waiting[kept]] = found[kept]
-        bearing[waiting[kept]] = 2 * np.pi * uniform(3 * attempt + 2, waiting[kept])
-        waiting = waiting[~kept]
+        radius = planar_laplace_radius(uniform(3 * attempt, waiting), b)
+        accepted = (radius < np.pi) & (uniform(3 * attempt + 1, waiting) * radius < np.sin(radius))
+        angle[waiting[accepted]] = radius[accepted]
+        bearing[waiting[accepted]] = 2 * np.pi * uniform(3 * attempt + 2, waiting[accepted])
+        waiting = waiting[~accepted]
         attempt += 1
     return _destination(lat, lon, angle, bearing)
 

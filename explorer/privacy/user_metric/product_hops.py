@@ -42,11 +42,11 @@ _LATTICE = 4096
 """Steps of the lattice over the losses of a hop when nothing else is known."""
 _MAX_LATTICE = 1 << 17
 _MAX_WINDOW = 1 << 18
-_MAX_CLONES, _ITEMS_MAX = 4e3, 2000
+_MAX_CLONES, _MAX_ITEMS = 4e3, 2000
 """With more clones a hop, or more items a user, the sums take too long: m·α₀ is returned."""
 _FINE = 0.004
 """A step of the lattice, as a share of what a hop may cost."""
-_FARTHEST = 25.0
+_MAX_DEPTH = 25.0
 """Largest α₀ of a hop whose loss is added up: 1 − tanh(α₀/2) loses its digits beyond, where there
 are no clones to speak of."""
 _SLACK = 1e-3
@@ -104,10 +104,10 @@ def _hop(others: float, p: float, t: float, step: float) -> _Hop:
     u = lowest[which] + np.arange(which.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     tr = t * (2 * u - clones[which]) / clones[which]
     log_half = -math.log(2)
-    seen = likely[which] * np.exp(log_pmf(u, clones[which], log_half, log_half)) * (1 + tr)
+    masses = likely[which] * np.exp(log_pmf(u, clones[which], log_half, log_half)) * (1 + tr)
     loss = np.log1p(tr) - np.log1p(-tr)
     at = np.minimum(np.ceil(loss / step - 1e-12).astype(int) - first, last - first)
-    mass: FloatArray = np.asarray(np.bincount(at, seen, last - first + 1), dtype=float)
+    mass: FloatArray = np.asarray(np.bincount(at, masses, last - first + 1), dtype=float)
     # Rounding is relative; what was left out is put where it counts most.
     mass *= 1 + 1e-11
     mass[-1] += math.exp(-69)
@@ -154,9 +154,9 @@ def _sums(hop: _Hop, k: int, tilt: float) -> LossSums | None:
     error = 1e-15 * (100 + 4 * k) * 2 * float(np.abs(phi).mean()) + math.exp(-36)
     start = round(k * mean / hop.step) - size // 2
     at = np.arange(start, start + size)
-    kept = at <= k * (hop.first + hop.mass.size - 1)
-    loss = hop.step * at[kept]
-    log_mass = k * value - tilt * loss + np.log(np.maximum(law[at[kept] % size], 0.0) + error)
+    inside = at <= k * (hop.first + hop.mass.size - 1)
+    loss = hop.step * at[inside]
+    log_mass = k * value - tilt * loss + np.log(np.maximum(law[at[inside] % size], 0.0) + error)
     # Beyond the window: at most what Markov's inequality leaves at its end.
     beyond = k * value - tilt * (loss[-1] + hop.step) + math.log(error)
     loss = np.append(loss, max(k * top, loss[-1] + hop.step))[::-1]
@@ -238,7 +238,7 @@ def _epsilon(k: int, alpha0: float, delta: float, total: float, step: float) -> 
     """Return an ε at which k changed items have δ_k ≤ δ."""
     top = k * alpha0
     others = math.floor((total - k) / k)
-    if others < 1 or alpha0 > _FARTHEST:
+    if others < 1 or alpha0 > _MAX_DEPTH:
         return top
     p = 2 / (math.exp(alpha0) + 1)
     if others * p > _MAX_CLONES:
@@ -260,16 +260,16 @@ def _alpha(alpha0: float, delta: float, m: float, n: float, enough: float = math
     if alpha0 == 0.0 or delta >= 1.0:
         return 0.0
     reach, total = m * alpha0, m * n
-    if n < 2 or m > _ITEMS_MAX:
+    if n < 2 or m > _MAX_ITEMS:
         return reach
     rough = _epsilon(int(m), alpha0, delta, total, 2 * alpha0 / _LATTICE) / m
     step = max(min(_FINE * rough, 2 * alpha0 / _LATTICE), 2 * alpha0 / _MAX_LATTICE)
-    found: dict[int, float] = {}
+    epsilons: dict[int, float] = {}
 
     def epsilon(k: int) -> float:
-        if k not in found:
-            found[k] = _epsilon(k, alpha0, delta, total, step)
-        return found[k]
+        if k not in epsilons:
+            epsilons[k] = _epsilon(k, alpha0, delta, total, step)
+        return epsilons[k]
 
     # k hops for k in [a, b] cost no more than b of them, and may cost at least a·α/m.
     worst, blocks = epsilon(int(m)), [(1, int(m))]
@@ -316,7 +316,7 @@ def product_alpha0(alpha: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: Ar
         share = alpha / m
         if share * m > alpha:
             share = math.nextafter(share, 0.0)
-        if n < 2 or delta >= 1 or m > _ITEMS_MAX or share == 0.0:
+        if n < 2 or delta >= 1 or m > _MAX_ITEMS or share == 0.0:
             return share
         # Near what one argument for all distances allows.
         x = math.log(float(group_alpha0(alpha, delta, m, n, 1.0, 1.0, Clones.STRONGER)))
@@ -362,10 +362,10 @@ def best_alpha0(
 
     def solve(alpha: float, delta: float, m: float, n: float, near: float) -> float:
         at = alpha, delta, m, n, near, 1.0, Clones.STRONGER
-        found = [group_alpha0(*at, in_order=way) for way in _ways(near)]
+        candidates = [group_alpha0(*at, in_order=way) for way in _ways(near)]
         if side_by_side and near >= 1 and m <= PRODUCT_ITEMS:
-            found.append(product_alpha0(alpha, delta, m, n))
-        return float(max(found))
+            candidates.append(product_alpha0(alpha, delta, m, n))
+        return float(max(candidates))
 
     return vectorised(solve)(*_arguments(alpha, delta_prime, m, n, min_distance))
 
@@ -386,10 +386,10 @@ def best_alpha(
 
     def solve(alpha0: float, delta: float, m: float, n: float, near: float) -> float:
         at = alpha0, delta, m, n, near, 1.0, Clones.STRONGER
-        found = [group_alpha(*at, in_order=way) for way in _ways(near)]
+        candidates = [group_alpha(*at, in_order=way) for way in _ways(near)]
         if side_by_side and near >= 1 and m <= PRODUCT_ITEMS:
-            found.append(product_alpha(alpha0, delta, m, n))
-        return float(min(found))
+            candidates.append(product_alpha(alpha0, delta, m, n))
+        return float(min(candidates))
 
     return vectorised(solve)(*_arguments(alpha0, delta_prime, m, n, min_distance))
 

@@ -127,24 +127,24 @@ def _chernoff_threshold(log_d: FloatArray, r: FloatArray, s: FloatArray) -> Floa
     rate = np.where(inner, r, 0.5)
 
     no_root = -np.log(rate) <= need
-    wanted = np.where(inner & ~no_root, need, 0.0)
+    target = np.where(inner & ~no_root, need, 0.0)
     # KL is convex in c: from anywhere Newton's step lands right of the root, and then comes down
     # to it. At 1 the slope is infinite, so a step there goes half the way.
-    near = np.maximum(rate + np.sqrt(2 * rate * (1 - rate) * wanted), wanted / -np.log(rate))
+    near = np.maximum(rate + np.sqrt(2 * rate * (1 - rate) * target), target / -np.log(rate))
     c = np.minimum(near, 0.5 * (1 + rate))
     for _ in range(100):
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.log(c) - np.log(rate) + np.log1p(-rate) - np.log1p(-c)
-            step = np.where(slope > 0, (_kl_above(c, rate) - wanted) / slope, 0.0)
+            step = np.where(slope > 0, (_kl_above(c, rate) - target) / slope, 0.0)
         c, last = np.minimum(np.maximum(c - step, rate), 0.5 * (1 + c)), c
         # It converges quadratically: the step after this one would be lost in rounding.
         if (np.abs(c - last) <= 1e-10 * c).all():
             break
     # Rounded up by more than the rounding of KL (against 50 digits).
-    found = np.minimum(c * (1 + 8e-15), 1.0)
+    root = np.minimum(c * (1 + 8e-15), 1.0)
     # r = 0 keeps every draw at distance 0; δ = 1 promises nothing, so the mean itself will do.
     edge = np.where(r >= 1, 1.0, r)
-    return np.where(inner, np.where(no_root, 1.0, found), edge)
+    return np.where(inner, np.where(no_root, 1.0, root), edge)
 
 
 def _kl_above(c: FloatArray, r: FloatArray) -> FloatArray:

@@ -186,11 +186,11 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     at = np.arange(start, start + size)
     weight = np.exp(np.minimum(epsilon + log_q - log_p - (tilt_q - tilt) * at, 700.0))
     surplus = p - error_p - weight * (q + error_q)
-    kept = np.flatnonzero(surplus > 0)
-    if not kept.size:
+    positive = np.flatnonzero(surplus > 0)
+    if not positive.size:
         return 0.0
-    first = float(at[kept[0]])
-    value = float((surplus[kept] * np.exp(-tilt * (at[kept] - first))).sum())
+    first = float(at[positive[0]])
+    value = float((surplus[positive] * np.exp(-tilt * (at[positive] - first))).sum())
     log_value = math.log(value) + log_p - tilt * first
     rounding = 1e-11 + 1e-15 * (abs(log_p) + abs(tilt * first) + epsilon + abs(log_q))
     return min(math.exp(log_value - rounding), 1.0) if log_value > -700 else 0.0
@@ -380,34 +380,32 @@ def _best(
         slope = float((rough.log_delta(start + 1e-3) - rough.log_delta(start - 1e-3))[i]) / 2e-3
         return _above(partial(excess, way=rough.way(i)), low, start, end, slope)
 
-    found = above(best, b, high)
-    if math.isinf(found) or excess(found, rough.way(best)) > 0.1:
+    root = above(best, b, high)
+    if math.isinf(root) or excess(root, rough.way(best)) > 0.1:
         # Not the target but what can be summed is the limit, which is another for every way.
         for step in (8, 4, 2, 1):
             for i in (best - step, best + step):
                 if not 0 <= i < rough.d.size:
                     continue
-                if math.isinf(found) or excess(found - 1e-4, rough.way(i)) > 0:
-                    found = min(
-                        found, above(i, *((b, high) if math.isinf(found) else (found,) * 2))
-                    )
+                if math.isinf(root) or excess(root - 1e-4, rough.way(i)) > 0:
+                    root = min(root, above(i, *((b, high) if math.isinf(root) else (root,) * 2)))
                     best = i
-        return found
+        return root
     # Ways in order have one best: what is exact beside what is rough changes little between them.
     for _ in range(6):
-        at = rough.log_delta(found)
+        at = rough.log_delta(root)
         near = [i for step in (-6, -2, 0, 2, 6) if 0 <= (i := best + step) < rough.d.size]
-        apart = np.array([excess(found, rough.way(i)) for i in near]) - at[near]
-        known, reach = np.isfinite(apart), range(near[0], near[-1] + 1)
-        if not known.any():
+        apart = np.array([excess(root, rough.way(i)) for i in near]) - at[near]
+        finite, reach = np.isfinite(apart), range(near[0], near[-1] + 1)
+        if not finite.any():
             break
-        exact = at[reach] + np.interp(reach, np.array(near)[known], apart[known])
+        exact = at[reach] + np.interp(reach, np.array(near)[finite], apart[finite])
         better = reach[int(np.argmax(exact))]
-        lower = math.inf if better == best else above(better, found, found)
-        if not lower < found:
+        lower = math.inf if better == best else above(better, root, root)
+        if not lower < root:
             break
-        found, best = lower, better
-    return found
+        root, best = lower, better
+    return root
 
 
 def _above(

@@ -37,11 +37,11 @@ MAX_TOTAL = checks.MAX_COUNT**2
 """Largest number of items in one shuffle: m and n up to 1e12 each."""
 
 
-_SURE = 1e-12
+_MARGIN = 1e-12
 """More than rounding can add to a validity limit: logarithms of up to 56 and their difference."""
-_UP = 1 + 1e-11
+_ROUNDING_UP = 1 + 1e-11
 """Adds more than rounding may have taken off."""
-_DOWN = 1 - 1e-12
+_ROUNDING_DOWN = 1 - 1e-12
 """Takes more off a root than rounding may have added."""
 _BELOW = 2e-12
 """The same for a limit that is itself a root: more than `validity_at` takes off one."""
@@ -149,7 +149,7 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
 def validity_at(size: Any, items: Any, log_delta: Any) -> FloatArray:
     """`validity_limit` of checked arguments, with ln δ, which may be below the smallest double."""
     limit = np.log(size) - np.log(16 * (math.log(4) + np.log(items) - log_delta))
-    return np.asarray(limit - _SURE)
+    return np.asarray(limit - _MARGIN)
 
 
 def theorem44_ratio(
@@ -261,8 +261,8 @@ def log_delta_inside(
         if not short.any():
             break
         low = np.where(short, target - 2 * (target - low) - 1.0, low)
-    found, _ = increasing_root(excess, low, np.array(target, dtype=float))
-    return found
+    root, _ = increasing_root(excess, low, np.array(target, dtype=float))
+    return root
 
 
 def alpha_at(
@@ -342,9 +342,9 @@ def theorem44_certificate(
     a0, items, users, target = np.broadcast_arrays(a0, items, users, target)
     if rule is Internal.TIGHT:
         log_delta = log_delta_inside(a0, items, users, target)
-        alpha = alpha_at(a0, items, users, log_delta) * _UP
+        alpha = alpha_at(a0, items, users, log_delta) * _ROUNDING_UP
     else:
-        alpha = _simple(a0, items, users, target) * _UP
+        alpha = _simple(a0, items, users, target) * _ROUNDING_UP
         log_delta = target - np.minimum(alpha, 1e300)
     limit = validity_at(items * users, items * users, log_delta)
     return TheoremCertificate(alpha, limit, np.asarray(a0 < limit))
@@ -384,16 +384,16 @@ def theorem44_delta_at(
     alpha0, m, n
         As in `theorem44_certificate`.
     """
-    asked = checks.reals("alpha", alpha, 0.0, checks.MAX_EPSILON)
+    target = checks.reals("alpha", alpha, 0.0, checks.MAX_EPSILON)
     a0, items, users, _ = checked(alpha0, m, 1.0, n)
-    asked, a0, items, users = np.broadcast_arrays(asked, a0, items, users)
+    target, a0, items, users = np.broadcast_arrays(target, a0, items, users)
     largest = np.log(4 * items) - np.log(checks.MIN_DELTA)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         end = items * users * np.exp(-a0) / 16 - np.log(users)
         log_term = np.clip(np.minimum(end, largest) * (1 - 1e-10), 0.0, None)
         half = np.exp(a0 / 2)
         last = 4 * a0 * half * (np.sqrt(items * log_term / users) + half / users)
-        rest = np.minimum(asked, last) / (4 * a0) - np.exp(a0) / users
+        rest = np.minimum(target, last) / (4 * a0) - np.exp(a0) / users
         log_delta = np.log(4 * items) - users / items * np.exp(-a0) * rest**2
     inside = (rest > 0) & (log_delta <= 0) & (log_delta >= np.log(checks.MIN_DELTA))
     # Rounded up by more than the square of the rest may have lost.
@@ -401,8 +401,8 @@ def theorem44_delta_at(
     delta = np.clip(delta, checks.MIN_DELTA, 1.0)
     limit = validity_at(items * users, items * users, np.log(delta))
     return TheoremDelta(
-        np.minimum(theorem44_delta(a0, items, delta, users) * _UP, 1.0),
-        np.minimum(theorem44_delta_tight(a0, items, delta, users) * _UP, 1.0),
+        np.minimum(theorem44_delta(a0, items, delta, users) * _ROUNDING_UP, 1.0),
+        np.minimum(theorem44_delta_tight(a0, items, delta, users) * _ROUNDING_UP, 1.0),
         np.asarray(inside & (a0 < limit)),
     )
 
@@ -567,7 +567,7 @@ def theorem44_invert(
         cap = validity_at(total, total, log_delta)
     else:
         root, cap = _tight_root(a, items, users, target), _tight_cap(items, users, target)
-    root = root * _DOWN
+    root = root * _ROUNDING_DOWN
     # The condition is strict: stay one step below the cap, itself rounded down.
     capped = np.nextafter(np.maximum(cap, 0.0), 0.0)
     binding = np.where(
@@ -592,21 +592,21 @@ def theorem44_alpha0(
     the limit does not depend on α. Parameters as in `theorem44_invert`.
     """
     rule = Internal(internal)
-    found = theorem44_invert(alpha, delta_prime, m, n, rule)
-    stuck = found.binding != Binding.ALPHA.value
+    inversion = theorem44_invert(alpha, delta_prime, m, n, rule)
+    stuck = inversion.binding != Binding.ALPHA.value
     if rule is Internal.TIGHT or not stuck.any():
-        return found
+        return inversion
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a, items, users, target = np.broadcast_arrays(
         np.asarray(alpha, dtype=float), items, users, target
     )
     meeting = np.minimum(a, np.maximum(_meeting(items, users, target), 0.0))
     best = theorem44_invert(meeting, np.exp(target), items, users, rule)
-    better = stuck & (best.alpha0 > found.alpha0)
+    better = stuck & (best.alpha0 > inversion.alpha0)
     return Inversion(
-        np.where(better, best.alpha0, found.alpha0),
-        found.unconstrained,
-        np.where(better, Binding.VALIDITY.value, found.binding),
+        np.where(better, best.alpha0, inversion.alpha0),
+        inversion.unconstrained,
+        np.where(better, Binding.VALIDITY.value, inversion.binding),
     )
 
 
@@ -627,8 +627,8 @@ def _meeting(items: FloatArray, users: FloatArray, target: FloatArray) -> FloatA
         return np.asarray(alpha - reached(a0))
 
     top = np.maximum(validity_at(total, total, target), 0.0)
-    _, found = increasing_root(excess, np.zeros(top.shape), top)
-    return np.asarray(reached(found))
+    _, root = increasing_root(excess, np.zeros(top.shape), top)
+    return np.asarray(reached(root))
 
 
 def _tight_root(
@@ -650,8 +650,8 @@ def _tight_root(
         return np.asarray(log_items - root * root * (users / items) + hops - target)
 
     upper = _alpha0_of(alpha, items, users, target)
-    found, _ = increasing_root(excess, np.zeros(alpha.shape), upper)
-    return found
+    solved, _ = increasing_root(excess, np.zeros(alpha.shape), upper)
+    return solved
 
 
 def _tight_cap(items: FloatArray, users: FloatArray, target: FloatArray) -> FloatArray:
@@ -669,8 +669,8 @@ def _tight_cap(items: FloatArray, users: FloatArray, target: FloatArray) -> Floa
         return np.asarray(log_total - log_term + hops - target)
 
     top = validity_at(total, total, target)
-    found, _ = increasing_root(excess, np.zeros(top.shape), np.maximum(top, 0.0))
-    return np.where(top > 0, np.maximum(found - _BELOW, 0.0), top)
+    root, _ = increasing_root(excess, np.zeros(top.shape), np.maximum(top, 0.0))
+    return np.where(top > 0, np.maximum(root - _BELOW, 0.0), top)
 
 
 def _alpha0_of(

@@ -63,9 +63,9 @@ def _per_item(items: float, epsilon: float, delta: float) -> float:
     high = math.log(checks.MAX_EPSILON)
     low = min(math.log(max(share, 1e-305)), high)
     start = -math.log(float(gaussian_sigma(epsilon, delta)) * root)
-    found = math.exp(root_near(excess, slope, low, start, high))
+    solved = math.exp(root_near(excess, slope, low, start, high))
     # ε/k always is enough; nothing below it has been tried.
-    return max(found, share) if excess(math.log(found)) <= 0 else share
+    return max(solved, share) if excess(math.log(solved)) <= 0 else share
 
 
 def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike) -> Any:
