@@ -27,7 +27,7 @@ class Computing:
     Attributes
     ----------
     worker : Executor
-        What a slider waits for is computed there: by default one process on this machine.
+        Executor of interactive answers: by default one process on this machine.
     """
 
     def __init__(self, worker: Executor | None = None) -> None:
@@ -47,14 +47,14 @@ class Computing:
     def use(self, cluster: Cluster | None, *, calls_too: bool = False) -> None:
         """Select a cluster, connected on first use; None deselects it.
 
-        What runs on the former one is cancelled.
+        Jobs on the former one are cancelled.
 
         Parameters
         ----------
         cluster : Cluster or None
         calls_too : bool
-            Whether single calls go there too. A window keeps them: what a slider waits for must
-            be near, and is killed when nobody waits for it any more.
+            Whether single calls go there too. A window keeps them: an interactive answer must
+            be near, and is killed when it is no longer needed.
         """
         if (cluster, calls_too) == (self._cluster, self._calls_too):
             return
@@ -103,7 +103,7 @@ class Computing:
         Parameters
         ----------
         of_data : bool
-            Whether check-ins, or what is counted of them, go along: then only where they may.
+            Whether check-ins or counts are part of the tasks: then only where they may go.
         check : callable
         """
         return self.connect(check) if self._goes_there(of_data) else self._all_cores()

@@ -117,7 +117,7 @@ class ErrorCurves:
     question : Question
     curves : tuple of ErrorCurve
     grey : ndarray
-        What an evenly grey map errs, at every x of the first curve; empty while not known.
+        Error of an evenly grey map at every x of the first curve; empty until computed.
     done, total : int
         Trials.
     users : int
@@ -227,7 +227,7 @@ class UtilityEvaluator:
             if answer.done:
                 report(answer)
             if not answer.grey.size and answer.done >= len(first.by_key):
-                # The first curve is there; what is no better than nothing is said next.
+                # The first curve is complete; the error of an evenly grey map follows.
                 answer = replace(answer, grey=self._grey(trials, question.measure, nearest, check))
         return answer
 
@@ -241,7 +241,7 @@ class UtilityEvaluator:
     ) -> Found:
         """Return a sufficient and an insufficient ε (`utility_search.search`).
 
-        Raises as `curves`, and for what is proved, which is sure as it is.
+        Raises as `curves`, and ValueError for proved curves, which need no search.
         """
         if question.proved:
             raise ValueError("what is proved needs no search; judge on check-ins to search")
@@ -349,7 +349,7 @@ class UtilityEvaluator:
     def _nearest(self, executor: Executor) -> Executor:
         """Return the executor for the first tasks: locally the process that is running already.
 
-        The others take a second to start and to load what is compiled.
+        The others take a second to start and to load compiled code.
         """
         computing = self._runtime.computing
         return computing.worker if computing.is_here(executor) else executor

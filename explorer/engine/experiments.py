@@ -60,7 +60,7 @@ class Checkpoint:
         except sqlite3.DatabaseError as error:
             self.close()
             if isinstance(error, sqlite3.OperationalError):
-                raise  # of the disk, not of what the file holds
+                raise  # of the disk, not of the file's content
             raise ValueError(f"{path.name} can't be resumed ({error}); choose another") from error
 
     def _leave_file(self, error: Exception) -> None:
@@ -85,7 +85,7 @@ class Checkpoint:
     ) -> None:
         """Compute the missing tasks, storing every batch of results on arrival.
 
-        Results are plain JSON. Raises what `Executor.batches` does; what came before stays.
+        Results are plain JSON. Raises as `Executor.batches`; earlier batches stay stored.
         """
         present = {key for (key,) in self._connection.execute("SELECT key FROM trial")}
         missing = [task for task in tasks if task_key(task) not in present]
@@ -135,7 +135,7 @@ def trials_folder() -> Path:
 def clear_trials() -> int:
     """Delete stored trial results and return their size in bytes.
 
-    An experiment that is running goes on, and keeps what it finds for itself alone.
+    A running experiment continues, but its results are not shared with later ones.
     """
     freed = 0
     for path in trials_folder().iterdir():
@@ -178,7 +178,7 @@ def find_trials(
     Raises
     ------
     WorkerDied, DifferentCode, Cancelled, NoWorker
-        As `Executor.batches`; what came before stays.
+        As `Executor.batches`; earlier batches stay stored.
     """
     stored = checkpoint.known(trials.by_key)
     yield stored

@@ -121,7 +121,7 @@ class GridRunner:
     Attributes
     ----------
     answer : GridAnswer
-        What is known so far.
+        Results so far.
     known : int
         Pieces loaded from storage.
 
@@ -136,7 +136,7 @@ class GridRunner:
     ) -> None:
         study = get_study(request.study)
         axes = axes_of(study, request, grid)
-        # What an error, or what is drawn on a logarithmic axis, can't be below.
+        # Lower limit of errors and of quantities on a logarithmic axis.
         shown = quantity(study, request.quantity)
         positive = shown.statistic is not None or shown.scale is Scale.LOG
         self._least = 0.0 if positive else -math.inf
@@ -159,7 +159,7 @@ class GridRunner:
         Raises
         ------
         WorkerDied, DifferentCode, Cancelled, NoWorker
-            As `Executor.batches`; what came before stays.
+            As `Executor.batches`; earlier batches stay stored.
         """
         requests = {(place, 0): request for place, request in enumerate(self._asked)}
         yield from self._part(FIRST, requests, executor, checkpoint, check)
@@ -293,7 +293,7 @@ class BackgroundGrid:
         Cancelled
             From `check`; the grid is then given up.
         Exception
-            What ended the computation.
+            Exception that ended the computation.
         """
         with self._changed:
             run = self._run

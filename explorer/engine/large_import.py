@@ -91,9 +91,9 @@ def open_any_size(
     source, mapping, dialect, cache_dir, use_cache, progress, cancelled, known_synthetic, sniffed
         As in `explorer.checkins.open_checkins`.
     say : callable
-        Called with what an import takes before it begins; may raise to stop.
+        Called with the import's requirements before it begins; may raise to stop.
     memory : int or None
-        Bytes that the import may use in all; by default a share of what is free.
+        Bytes that the import may use in all; by default a share of free memory.
     in_memory : int
         Rows up to which a data set is opened at once; by default as many as memory surely holds.
     shard_rows : int or None

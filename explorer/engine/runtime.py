@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CACHE_BYTES = 48_000_000
 """Some 250 complete answers. With 400 MB, memory grew for hours while sliders were dragged (by 12 %
-from the 20th minute to the 60th), for answers that nobody goes back to."""
+from the 20th minute to the 60th), for answers that are not used again."""
 _PIECE = 1 << 20
 
 
@@ -44,7 +44,7 @@ Kept = TypeVar("Kept", bound=Closing)
 def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
     """Return the sha256 of a file, or of the names and contents of a folder's files.
 
-    `check` is called after every megabyte; what it raises ends the reading.
+    `check` is called after every megabyte; its exception ends the reading.
     """
     digest = hashlib.sha256()
     if path.is_dir():
@@ -284,7 +284,7 @@ class StudyRuntime:
         Cancelled
             When `check` says so.
         ValueError, LookupError
-            What the study says of the request or its data.
+            The study's error about the request or its data.
         """
         cached = self.cached_result(request)
         if cached is not None:
@@ -301,7 +301,7 @@ class StudyRuntime:
     ) -> Generator[Result, None, None]:
         """Yield all of a study's answers, ignoring the cache; raises as `answer`.
 
-        For what may not depend on what was asked before.
+        For results that must not depend on earlier requests.
         """
         study = get_study(request.study)
         opens = any(p.kind is Kind.FILE and request[p.key] for p in study.parameters)
@@ -387,7 +387,7 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
     Raises
     ------
     ValueError
-        Naming the parameter, what was given and what is allowed.
+        Naming the parameter, the value and the allowed ones.
     OSError
         If a file can't be read.
     """

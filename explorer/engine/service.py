@@ -25,7 +25,7 @@ class AnswerRunner(Protocol):
         """Drop the waiting request and stop the running one; with `soon`, within half a second."""
 
     def close(self) -> None:
-        """Stop what runs; nothing is delivered afterwards."""
+        """Stop the running request; nothing is delivered afterwards."""
 
 
 class StudyService:

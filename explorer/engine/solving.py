@@ -393,14 +393,14 @@ class _Search:
             self.check()
             s, u = self._place(safe), self._place(unsafe)
             halve = step % 3 == 2 and abs(u - s) > 0.5 * width
-            # On the target itself a slope tells nothing: the curve may be flat up to a step.
+            # At the target itself a slope is meaningless: the curve may be flat up to a step.
             halve = halve or (step > 1 and self._on_target(self.found[safe]))
             width = abs(u - s) if step % 3 == 0 else width
             share = 0.5
             if not halve:
                 gs, gu = self._gap(safe) * weight[safe], self._gap(unsafe) * weight[unsafe]
                 if math.isfinite(gs) and math.isfinite(gu) and gs != gu:
-                    # No nearer to an end than what is asked for: a step just across closes in.
+                    # No nearer to an end than the target: a step just across closes in.
                     least = min(0.5, self._tolerance(safe, unsafe) / abs(u - s))
                     share = min(max(gs / (gs - gu), least), 1 - least)
             x = self._value(s + share * (u - s))

@@ -171,7 +171,7 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
 
 @dataclass(frozen=True)
 class Tested:
-    """What tests of one data set against its neighbour do at least so well as.
+    """Shown lower limits on the errors of tests of one data set against its neighbour.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def thresholds_of(scores_p: ArrayLike, scores_q: ArrayLike, most: int = 24) -> F
 def judged_tests(
     hits_p: ArrayLike, hits_q: ArrayLike, trials: int, confidence: float, delta: float = 0.0
 ) -> Tested:
-    """Return what tests fixed beforehand are shown to do.
+    """Return the shown error rates of tests fixed beforehand.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from explorer.privacy.histograms import count_delta, histogram_delta
 from explorer.privacy.shuffling import Clones, clones_are_wide, shuffled_delta
 
 _EXACT = 2e-9
-"""By how much of itself a δ(0) is raised, twice what its function may err by."""
+"""Share of itself by which a δ(0) is raised, twice the error of its function."""
 _KOV = "Kairouz, Oh & Viswanath 2015"
 _CLONES = "Feldman, McMillan & Talwar"
 PIECEWISE = Reference(
@@ -36,7 +36,7 @@ DUAL = Reference(
     "both orders of the two data sets",
 )
 _LAST_DIGITS = 2e-15
-"""What 1 − δ − e^ε·α may lose to rounding where it is above 0."""
+"""Largest rounding error of 1 − δ − e^ε·α where it is above 0."""
 
 
 def guess_from_eps_delta(eps: ArrayLike, delta: ArrayLike) -> Any:

@@ -195,7 +195,7 @@ class CloneCurve:
     eps0, k, variant
         As in `ClonePair`; ε₀ may be 0.
     delta_low, delta_high : float
-        Range of δ that will be asked for.
+        Range of δ to be evaluated.
     """
 
     _NODES = 160
@@ -536,7 +536,7 @@ def _inverted(
         done |= high[active] - low[active] <= 1e-13 * high[active]
         active = active[~done]
     tiny = np.flatnonzero((eps > 0) & (eps < 1e-9 * eps0))
-    if tiny.size:  # on the way to a δ(0) that was not asked for
+    if tiny.size:  # on the way to a δ(0) that is not needed
         eps[tiny] *= evaluate(tiny, np.zeros(tiny.size))[0] > delta[tiny]
     raised = np.where(many, _RAISED[2], np.where(some, _RAISED[1], _RAISED[0]))
     # Anything below the true ε is no upper bound; ε₀ always is one.

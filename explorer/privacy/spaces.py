@@ -94,7 +94,7 @@ class MetricSpace(ABC):
 
 
 def weights(name: str, masses: ArrayLike | None, count: int) -> FloatArray:
-    """Return masses of sum 1, equal ones by default; ValueError names what is wrong."""
+    """Return masses of sum 1, equal ones by default; ValueError names the violation."""
     if count == 0:
         raise ValueError(f"{name}: a dataset must have at least one item")
     if masses is None:
@@ -246,7 +246,7 @@ def central_angle(
     """Return the central angle of two points of the sphere over π, in [0, 1].
 
     By atan2 of two square roots: accurate for near and for antipodal points. Differences are
-    asked for apart because subtracting two nearly equal coordinates would lose their digits.
+    a separate argument because subtracting two nearly equal coordinates would lose their digits.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def central_angle(
 
 
 MAX_POINTS = 5000
-"""Largest number of items whose distances are kept or asked for as a matrix."""
+"""Largest number of items whose distances are stored or required as a matrix."""
 _TOLERANCE = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Answers computed in a process of their own, so that a window shares its interpreter with nobody.
+"""Client of the compute process: answers are computed outside the window's process.
 
 A thread that computes takes the interpreter's lock from the window and waits for it in turn: while
 a slider was dragged, a first answer of 3 ms took 27, and importing a study's mathematics stopped
@@ -84,7 +84,7 @@ class ComputeClient:
             return self._process.pid if self._process is not None else None
 
     def answers(self, name: str, deliver: Callable[[Delivery], None]) -> AnswerStream:
-        """Return what answers requests, side by side with the streams of other names.
+        """Return a stream that answers requests, independent of streams of other names.
 
         `deliver` receives every `Delivery`, **in a thread**. The one of that name before is closed.
         """
@@ -97,7 +97,7 @@ class ComputeClient:
         return stream
 
     def start(self) -> None:
-        """Start the process and let it load what answers need, before anything is asked."""
+        """Start the process and preload what answers need, before the first request."""
         with self.condition:
             self._prepared = True
             if self._process is None and not self._closed:
@@ -156,7 +156,7 @@ class ComputeClient:
                     if self._process is not process:
                         if self._forced is not process:
                             raise WorkerDied(_DIED)
-                        # Ended for a request of somebody else: asked again of another process.
+                        # Ended for another client's request: sent again to a new process.
                         self.send("call", number, function, args, report is not None)
                         process = self._process
                 check()
@@ -332,7 +332,7 @@ class ComputeClient:
         process.kill()  # whoever receives its answers starts another
 
     def _ended(self, process: ServerProcess) -> None:
-        """Fail what was asked of a process that has ended by itself.
+        """Fail the requests of a process that ended by itself.
 
         After one that was ended for a request that did not stop, the others are asked again.
         """

@@ -58,7 +58,7 @@ class ServerProcess:
         return self._process.pid
 
     def end_commands(self) -> None:
-        """Let the process know that nothing more will come."""
+        """Signal the process that no more commands will come."""
         self.commands.close()
 
     def kill(self) -> None:

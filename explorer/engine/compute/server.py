@@ -1,4 +1,4 @@
-"""What the compute process does: it carries out the commands that a `ComputeClient` sends."""
+"""Main loop of the compute process: runs the commands that a `ComputeClient` sends."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import get_study, set_registered, study_infos
 
 END_S = 1.0
-"""How long closing what is open may take."""
+"""Time limit of closing open data sets."""
 
 
 def serve(commands: Connection, answers: Connection) -> None:
@@ -35,11 +35,11 @@ def serve(commands: Connection, answers: Connection) -> None:
             name, *values = commands.recv()
             server.carry_out(name, values)
     except (EOFError, OSError):
-        # Nobody is left to end this by force.
+        # No parent is left that could kill this process.
         threading.Timer(END_S, os._exit, (0,)).start()
         server.runtime.close()
         gc.collect()  # the worker's semaphores are given back, else they are said to leak
-        os._exit(0)  # what still runs is needed by nobody, so no thread is waited for
+        os._exit(0)  # results of running threads are not needed any more: none is joined
 
 
 class ComputeServer:
@@ -119,7 +119,7 @@ class ComputeServer:
         try:
             value = function(self.runtime, *args, check, *([report] if reports else ()))
         except Cancelled:
-            return  # nobody waits for it
+            return  # no client waits for it
         except Exception as caught:  # raised again where it was asked
             error = portable(caught)
         if number in self._calls:
@@ -135,7 +135,7 @@ class ComputeServer:
         try:
             self._sender.send(message, stream)
         except OSError:
-            return  # nobody receives any more: the end of the commands ends the process
+            return  # the receiver is gone: the end of the commands ends the process
 
 
 def _in_thread(function: Callable[..., object], *args: Any) -> None:
@@ -155,7 +155,7 @@ def _import_studies(asked: threading.Event) -> None:
     for info in study_infos():
         if asked.is_set():
             return
-        with suppress(ValueError):  # whoever asks it something is told
+        with suppress(ValueError):  # reported with the first request that needs it
             get_study(info.id)
     gc.collect()
     gc.freeze()  # it all stays: looking through it again would hold up an answer

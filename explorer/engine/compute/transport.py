@@ -45,7 +45,7 @@ class Sender:
         Raises
         ------
         OSError
-            If nobody receives any more.
+            If the receiver is gone.
         Exception
             What can't be pickled raises; nothing is sent of it then.
         """

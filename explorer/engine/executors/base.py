@@ -4,7 +4,7 @@ Functions go by their importable names. One defined in ``__main__`` would travel
 worker with other code would then go unnoticed. Nothing that draws release noise goes through here:
 a job that is sent again would be a second release.
 
-`InPlaceExecutor` starts no process: a worker runs in itself what a study would hand to one.
+`InPlaceExecutor` starts no process: inside a worker it runs a study's tasks in place.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_NAMED = 300
 """Letters of a task that an error shows."""
 
 Task = Any
-"""Plain JSON (study, values, cell, trial) if it has a key or a seed; else what can be pickled."""
+"""Plain JSON (study, values, cell, trial) if it has a key or a seed; else any picklable object."""
 
 
 class WorkerDied(RuntimeError):  # noqa: N818  (an event, reported as one)
@@ -112,7 +112,7 @@ class Executor(ABC):
         Raises
         ------
         NoWorker
-            If there is none; the message names who does not see it.
+            If there is none; the message names the machines that do not see it.
         """
 
     @abstractmethod
@@ -132,8 +132,8 @@ class Executor(ABC):
     ) -> Any:
         """Return ``function(*args)`` computed by a worker, which must be able to import it.
 
-        `check` is called every few milliseconds while waiting; what it raises ends the call. Raises
-        otherwise what `submit` and its future do.
+        `check` is called every few milliseconds while waiting; its exception ends the call. Raises
+        otherwise as `submit` and its future do.
         """
         name = name_of(function)
         while True:
@@ -149,7 +149,7 @@ class Executor(ABC):
                 raise
             try:
                 return future.result()
-            except CancelledError:  # with somebody else's job; after `close` the next round ends
+            except CancelledError:  # with another caller's job; after `close` the next round ends
                 continue
 
     def map(
@@ -164,7 +164,7 @@ class Executor(ABC):
     ) -> Iterator[list[tuple[int, Any]]]:
         """Yield batches of task numbers and results in the order of completion.
 
-        A batch is as many tasks as take `BATCH_S` by what was measured. One whose worker ended is
+        A batch is as many tasks as take `BATCH_S` by measured times. One whose worker ended is
         sent again, alone, so that failures are counted against the batch that causes them.
 
         Parameters
@@ -183,7 +183,7 @@ class Executor(ABC):
         DifferentCode
             If a worker's package, Python, numpy or machine differs from this process'.
         Exception
-            What `check`, the function or `submit` raised.
+            Exceptions of `check`, the function or `submit`.
         """
         name, code = name_of(function), code_here()
         numbered = enumerate(tasks)

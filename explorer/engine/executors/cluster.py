@@ -13,7 +13,7 @@ PORT = 8786
 """Of a Dask scheduler whose address names none."""
 MAX_LOCAL = 256
 CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
-"""Files of a folder of certificates: who is trusted, what this end shows, and its key."""
+"""Files of a folder of certificates: trusted authority, own certificate, and its key."""
 ONLY_HERE = "only-this-machine"
 """File in a folder of certificates that `local_cluster` made, with its scheduler's address."""
 FORMS = "local:N for N processes on this machine, tcp://127.0.0.1:8786, or tls://HOST:8786"
@@ -36,12 +36,12 @@ class Cluster:
     shared_folder : str
         Folder that all its machines see under the same name; empty: the system's temporary one.
     send_data : bool
-        Whether check-ins, and what is counted of them, may go to other machines.
+        Whether check-ins and counts may go to other machines.
 
     Raises
     ------
     ValueError
-        If the address can't be read or is not safe; the message says what to do.
+        If the address can't be read or is not safe; the message names the remedy.
     """
 
     address: str

@@ -44,7 +44,7 @@ from explorer.studies.base.study import Cancelled, NoWorker
 MISSING = "a cluster needs Dask and cryptography; install them with: pip install '.[distributed]'"
 CONNECT_S = 10.0
 NO_WORKER_S = 30.0
-"""How long a cluster may be without any worker before what waits for one is given up."""
+"""Time without any worker after which waiting jobs are given up."""
 LOOK_S = 1.0
 """Seconds between two counts of the workers."""
 LIFELINE = "PRIVACY_EXPLORER_LIFELINE"
@@ -60,7 +60,7 @@ class DaskExecutor(Executor):
     ----------
     cluster : Cluster
     check : callable
-        Called before and after what takes long; may raise to stop.
+        Called before and after long steps; may raise to stop.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def _distributed() -> Any:
             "distributed.admin.large-graph-warning-threshold": "1 TB",
             # A local worker that ends while its successor starts would be given up for good.
             "distributed.deploy.lost-worker-timeout": "1 day",
-            # Pages about tasks, which ask nobody for certificates.
+            # Pages about tasks, which require no certificates.
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
         }
@@ -281,8 +281,8 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
 
     Nothing of it is left afterwards, nor if this process is killed. A worker that ends is replaced.
     Other users of this machine reach its port as well, and a scheduler runs what it is sent: so it
-    talks only to who has its certificates. They lie in a private folder, ``security.tls_ca_file``
-    being one of the files, and are removed at the end.
+    accepts only clients with its certificates. They lie in a private folder,
+    ``security.tls_ca_file`` being one of the files, and are removed at the end.
 
     Raises
     ------
@@ -358,7 +358,7 @@ def _in_thread(start: Callable[[], Any]) -> Any:
 
 
 async def _kill_workers(cluster: Any) -> None:
-    """End a local cluster's processes without waiting for what they run."""
+    """End a local cluster's processes without waiting for their tasks."""
     for nanny in cluster.workers.values():
         nanny.close_gracefully()  # so that it starts no other in its place
         if nanny.pid:

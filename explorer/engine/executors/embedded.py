@@ -24,7 +24,7 @@ from explorer.shutdown import interrupts_held
 from explorer.studies.base.study import Cancelled, NoWorker
 
 KILL_AFTER_S = 2.0
-"""How long a job that nobody waits for any more may hold up the next one before it is killed."""
+"""Time that an abandoned job may delay the next one before it is killed."""
 SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps the semaphores without which no worker process can be started."""
 

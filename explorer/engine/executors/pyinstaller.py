@@ -18,7 +18,7 @@ COMMANDS = (
     "import sys; from PySide6.QtGui import QGuiApplication",
 )
 """How the commands begin that may come: a worker of `explorer.bounded`, two libraries', and
-what tries Qt's platforms."""
+the check of Qt's platforms."""
 
 
 def run_child_command(arguments: list[str]) -> bool:

@@ -1,7 +1,7 @@
 """Exports an answer as a shell command and as a Python script that compute it again.
 
 Neither names more of files than their names: paths and checksums stay here. Of a map the settings
-are those that passed the gate of what holds nothing private.
+are those that the export policy of private-only files admits.
 """
 
 import shlex
@@ -34,7 +34,7 @@ UNTOLD = {
     "time_from": ("start", "times: found on these check-ins, so they are not told"),
     "n0_from": ("", "n0: found on these check-ins, so it is not told"),
 }
-"""Word of where a setting came from → the setting, and what is said where it is left out."""
+"""Origin of a setting → the setting, and the comment where it is left out."""
 
 
 def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> str:
@@ -45,7 +45,7 @@ def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> 
     result : Result
         Of a study that is no map.
     claim : str
-        Key of what the user claims; empty for the tightest valid bound.
+        Key of the claimed curve; empty for the tightest valid bound.
     hidden : iterable of str
         Keys of series that are not drawn.
     """
@@ -195,7 +195,7 @@ class _Function:
     Attributes
     ----------
     module, name : str
-        Where it is, and what is imported.
+        Module, and imported name.
     call : str
         Of the study's parameters by their keys.
     needs : tuple of str
@@ -227,7 +227,7 @@ FUNCTIONS = {
         _ROUNDS,
     ),
 }
-"""Study, quantity and series → what computes that series alone."""
+"""Study, quantity and series → function that computes that series alone."""
 
 
 def _direct(result: Result, claim: str) -> str:

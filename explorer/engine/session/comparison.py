@@ -36,7 +36,7 @@ class Entry:
     key : str
         Of the readout or the curve.
     claimed : bool
-        Whether it was what is claimed when it was added; no row stands there twice for it.
+        Whether it was claimed when it was added; ignored when rows are compared.
     """
 
     request: Request

@@ -60,7 +60,7 @@ class ImportedCurve:
     x, y : tuple of float
         Finite, in the units of the plot; x grows.
     called : str
-        What its file says it is (the value of a `Role`); empty if it doesn't say.
+        Role stated by its file (the value of a `Role`); empty if none.
     """
 
     plot: Plot
@@ -104,7 +104,7 @@ class CurveFile:
     ----------
     curves : tuple of ImportedCurve
     rejected : tuple of str
-        A sentence for each row that is not drawn: file, line, field, and what to do.
+        A sentence for each row that is not drawn: file, line, field, and remedy.
     """
 
     curves: tuple[ImportedCurve, ...]
@@ -156,7 +156,7 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
     Raises
     ------
     TableFileError
-        If no curve can be read: naming file, line and field and what to do.
+        If no curve can be read: naming file, line, field and remedy.
     OSError
         If the file can't be read.
     """

@@ -21,7 +21,7 @@ MAX_LENGTH = 20_000
 """Letters of a link that is read."""
 _VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
 _OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".pins", ".selection")
-"""What is no parameter of the study: none of those has a dot in front."""
+"""Keys that are not parameters of the study, which have no dot in front."""
 _SWEEP = ("key", "low", "high", "points", "scale")
 
 
@@ -121,7 +121,7 @@ def recipe_of(text: str) -> dict[str, Any]:
     Raises
     ------
     RecipeError
-        Naming what of it can't be read.
+        Naming the part that can't be read.
     """
     if len(text) > MAX_LENGTH:
         raise RecipeError(f"link: longer than {MAX_LENGTH:,} letters")

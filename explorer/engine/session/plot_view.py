@@ -38,12 +38,12 @@ class PlotView:
     claim : str
         Empty for the tightest valid bound.
     shown : frozenset of str
-        Keys of curves that the user asked for, beyond those that are drawn at once.
+        Keys of curves that the user added to those drawn by default.
     preset : str
         Key of the preset that was chosen last, whatever was changed since; empty for none. The
         curves that the paper draws take the place of those drawn at once.
     every : bool
-        Whether all curves are drawn but the hidden ones: a recipe names what was not drawn.
+        Whether all curves but the hidden ones are drawn: a recipe names the hidden ones.
     """
 
     y_log: bool

@@ -91,7 +91,7 @@ class Recipe:
         Of a file that holds nothing private: the settings, which any data can be asked with. The
         request then has no selection, and its seed means nothing.
     grid : Grid or None
-        What the question was asked over, if it was.
+        Grid of a sweep over further parameters, if there is one.
     """
 
     request: Request
@@ -101,11 +101,11 @@ class Recipe:
     columns: Mapping[str, Any] = field(default_factory=dict)
     part: Part | None = None
     which: UtilitySettings | None = None
-    """What *Which ε?* showed, of a file with its curves."""
+    """View of *Which ε?*, of a file with its curves."""
     grid: Grid | None = None
 
     left_out: tuple[str, ...] = field(default=(), compare=False)
-    """What of it could not be read, a sentence each: a pinned curve of a study there is not."""
+    """Sentences about parts that could not be read, such as a pinned curve of an unknown study."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as JSON values."""

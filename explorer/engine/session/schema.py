@@ -24,7 +24,7 @@ WINDOW_SCHEMA = "privacy-explorer-window/1"
 
 _LARGEST = sys.float_info.max
 _SOUND = "^[^\ud800-\udfff]*$"
-"""Half a surrogate pair is no letter: neither Qt nor a file takes it."""
+"""Half a surrogate pair is not a character: neither Qt nor a file accepts it."""
 
 Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -50,7 +50,7 @@ Key = Annotated[str, Meta(min_length=1, max_length=200, pattern=_SOUND)]
 ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_SOUND)]
 Keys = Annotated[list[Key], Meta(max_length=200)]
 Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
-"""A path; bytes of its name that are no letters stand as halves of surrogate pairs."""
+"""A path; bytes of its name that are not text are halves of surrogate pairs."""
 JudgedOn = Annotated[str, Meta(max_length=10_000, pattern="^[^\0]*$")]
 """Nothing for the map's own check-ins, ``sample``, ``theory``, the name of a figure with made data
 (``figure-10``), or the path of a public file."""
@@ -91,7 +91,7 @@ Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 
 
 FORMER_DEFAULTS: dict[tuple[str, str], Value] = {("heatmap", "mechanism"): "pyramid"}
-"""(Study, parameter) → what a file means that does not name it, where the default is another now.
+"""(Study, parameter) → value of files that do not name it, where the default has changed since.
 """
 T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
@@ -128,7 +128,7 @@ _REMEDIES = {
     "geometry": "expected base64",
     "layout": "expected base64",
 }
-"""What to say of a text that does not match its pattern, by the name of the field."""
+"""Remedy for a text that does not match its pattern, by the name of the field."""
 
 
 class Sweep(Struct):
@@ -240,7 +240,7 @@ class View(Struct):
     picture: FileName | UnsetType = UNSET
     """Name and sha256 of the picture behind the map, with # between."""
     left_out: Keys | UnsetType = UNSET
-    """What is not written around the picture."""
+    """Captions that are not written around the picture."""
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
     own: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
@@ -285,7 +285,7 @@ class ImportedCurve(Struct):
     x: Numbers
     y: Numbers
     called: Word = ""
-    """What its file says it is."""
+    """Role stated by its file."""
 
 
 class Entry(Struct):
@@ -306,10 +306,10 @@ class PlotView(Struct):
     hidden: Keys = []
     claim: ClaimedKey = ""
     shown: Keys = []
-    """Beyond the curves that are drawn at once."""
+    """Beyond the curves drawn by default."""
     every: bool = False
     preset: ClaimedKey = ""
-    """Chosen last."""
+    """The last one applied."""
 
 
 class Utility(Struct):
@@ -371,7 +371,7 @@ class Computing(Struct):
     data_to: list[str] = []
     """Addresses to which check-ins may go."""
     memory_mb: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    """That opening check-ins may use; 0: a share of what is free."""
+    """Memory for opening check-ins; 0: a share of free memory."""
 
 
 class Visit(Struct):
@@ -396,7 +396,7 @@ class Window(Struct):
     recent: list[Any] = []
     """Of `Place`."""
     found: list[Any] = []
-    """Of `Key`: what was chosen last by Ctrl+K, the latest first."""
+    """Of `Key`: commands last run by Ctrl+K, the latest first."""
     visits: list[Any] = []
     """Of `Visit`, the latest first."""
     start_page: bool = True
@@ -421,7 +421,7 @@ def decode(data: bytes) -> Any:
     Raises
     ------
     SchemaError
-        If it is no JSON, or nested too deeply to be anything of ours.
+        If it is not JSON, or nested too deeply.
     """
     try:
         return json.loads(data, parse_int=_integer)
@@ -437,7 +437,7 @@ def _integer(digits: str) -> int | float:
 
 
 def read(raw: object, kind: type[T], where: str = "") -> T:
-    """Return JSON values as one of the structs above (or another type that msgspec knows).
+    """Return JSON values as one of the structs above (or another type that msgspec supports).
 
     Parameters
     ----------

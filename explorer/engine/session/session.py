@@ -78,7 +78,7 @@ class SessionState:
     which : UtilitySettings
         What *Which ε?* shows.
     grids : mapping of study id to Grid
-        What a study's question is asked over in *Sweep*.
+        Grid of each study in *Sweep*.
     own : tuple of ImportedCurve
         Curves from users' files, of all plots.
     zone : str or None

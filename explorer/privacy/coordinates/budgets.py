@@ -309,7 +309,7 @@ def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
 def rounded_levels(
     levels: FloatArray, most: int
 ) -> tuple[FloatArray, checks.IntArray, checks.IntArray]:
-    """Return at most `most` distinct levels, rounding down, and who has which and how many.
+    """Return at most `most` distinct levels, rounded down, each level's members and their number.
 
     Rounding a demanded level or a budget down only strengthens the guarantee.
 

@@ -206,7 +206,7 @@ def half_space_signs(
 def m_ldp_from_draws(
     v: ArrayLike, r: float, alpha: float, g: ArrayLike, u: ArrayLike
 ) -> FloatArray:
-    """Return reports as a deterministic map of what was drawn: B·τ·t·g/‖g‖.
+    """Return reports as a deterministic map of the draws: B·τ·t·g/‖g‖.
 
     Parameters
     ----------

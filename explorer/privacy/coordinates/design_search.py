@@ -141,7 +141,7 @@ class Classes:
         return value, (np.exp(errors - value) @ shares) * slope
 
     def slack(self, z: FloatArray) -> FloatArray:
-        """Return what is left of each level and of ε, as shares of them."""
+        """Return the rest of each level and of ε, as shares of them."""
         c, total = self._spent(np.exp(z))
         used = np.append(log_mix(self.q, c, total) / self.levels, total / self.eps)
         result: FloatArray = 1.0 - used

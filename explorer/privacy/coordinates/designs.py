@@ -2,7 +2,7 @@
 
 **Moments.** `DUCHI` is M_LDP. `PRIV_UNIT` rounds each coordinate afresh to ±1 with the right mean
 and sends the corner by PrivUnit with the cap of least error; a single coordinate by randomised
-response. Both are α-private in all that they read, so that whatever is said of levels holds for
+response. Both are α-private in all that they read, so that statements about levels hold for
 either.
 
 With V = E Z_i² a report's coordinate has variance V − x_i², and two have covariance −x_i·x_j by
@@ -96,7 +96,7 @@ def _interpolated_cosine(m: int) -> tuple[Callable[[FloatArray], FloatArray], fl
     from scipy.interpolate import CubicHermiteSpline
 
     levels, thresholds = _best_caps(m)
-    # Next to 1 floats don't tell caps apart any more, and V is 1 within 1e-7.
+    # Next to 1 caps are no longer distinct as floats, and V is 1 within 1e-7.
     usable = thresholds <= -1e-8
     levels, thresholds = levels[usable], thresholds[usable]
     slopes = -0.5 * log_moment_slope(np.full(levels.size, m), np.exp(levels), PRIV_UNIT)
@@ -144,7 +144,7 @@ def priv_unit_moments(
     log_cosine = float(_log_cosine(size, np.array(level), np.array(g)))
     cosine = math.exp(log_cosine)
     with np.errstate(over="ignore"):
-        # A cap too small for floats tells nothing: infinite.
+        # A cap too small for floats carries no information: infinite.
         V, cross = float(np.exp(-2.0 * log_cosine)), float(g * np.exp(-log_cosine))
     return g, V, ((size - 1) * g * cosine + 1.0) / size, cross
 

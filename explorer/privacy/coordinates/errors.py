@@ -1,4 +1,4 @@
-"""Bounds on M_mean's error: what the paper states, and what projecting the average gives."""
+"""Bounds on M_mean's error: the paper's, and the error of the projected average."""
 
 import math
 

@@ -2,10 +2,10 @@
 
 A report is B·g/‖g‖ or its opposite. The direction g is drawn without looking at the record, so all
 of a report's privacy is in one bit: on which side of the record's half-space it lies. The guarantee
-holds for every direction, even one that everybody knows; hence directions and the final product may
+holds for every direction, even a public one; hence directions and the final product may
 be floating-point numbers, and only the bit needs whole numbers and the system's random source.
 
-With p the probability that the bit tells the truth, a record is α-LDP if and only if
+With p the probability that the bit is the true one, a record is α-LDP if and only if
 p/(1−p) ≤ e^α. p is a fraction k/2⁶², and k is cut at the largest whole number with
 k/(2⁶² − k) ≤ 1 + α + … + α^j/j! ≤ e^α and, for lies, at its complement. What rounding does to p
 below these limits (at most 2⁻⁵²) changes the mean of a report by as little and its privacy not at

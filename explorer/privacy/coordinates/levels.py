@@ -7,11 +7,11 @@ pairs of values. Only ratios of likelihoods matter, so a channel may also be giv
 factor for each output, and in logarithms (``log_channel``).
 
 **Certificates: what a mechanism's CDP and LDP levels imply for a coordinate (Propositions 3, 4,
-6).** A mechanism that is L-LDP and c-CDP is so for everybody. Its coordinate level δ_i holds only
-against beliefs whose coupling q_i (the total variation between the laws of the other coordinates
-given two values of coordinate i) is at most the q that was assumed, which must be public: never
-estimate it from the protected records. Levels δ_i do not compose; c and L do, and δ_i is computed
-again from their sums.
+6).** A mechanism that is L-LDP and c-CDP is so against every adversary. Its coordinate level δ_i
+holds only against beliefs whose coupling q_i (the total variation between the laws of the other
+coordinates given two values of coordinate i) is at most the q that was assumed, which must be
+public: never estimate it from the protected records. Levels δ_i do not compose; c and L do, and δ_i
+is computed again from their sums.
 
 **Coordinate levels as error rates of an adversary's test (Theorem 1).** Of a test of the hypothesis
 x_i ∈ S against x_i ∈ S', α is the probability of rejecting it when it is true, P{M ∈ R | x_i ∈ S}

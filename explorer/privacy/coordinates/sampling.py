@@ -1,4 +1,4 @@
-"""Draw what M_mean and other designs report, for many users at once.
+"""Draws reports of M_mean and other designs, for many users at once.
 
 Two passes over the users' records would cost more than the normals themselves, so users are
 handled in blocks that fit in the processor's cache; what remains is the time of drawing
@@ -64,7 +64,7 @@ class MeanEstimate:
     Attributes
     ----------
     mean : ndarray, shape (d,)
-        The unbiased average; NaN where nobody reported anything.
+        The unbiased average; NaN where there is no report.
     projected : ndarray, shape (d,)
         The average clipped to [−1, 1]: only the average may be, not the reports.
     informative : ndarray of bool, shape (d,)

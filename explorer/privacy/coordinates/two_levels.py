@@ -34,7 +34,7 @@ class TwoLevels:
     Attributes
     ----------
     mse : ndarray
-        Exact error of one user's report at x = 0; divide by n. Infinite if nothing can be said.
+        Exact error of one user's report at x = 0; divide by n. Infinite if there is no estimate.
     c_sensitive, c_rest : ndarray
         Budgets; c_rest is also the total level L.
     """
@@ -133,7 +133,7 @@ def best_two_levels(
     )
     with np.errstate(over="ignore"):
         mse = np.exp(value)
-    # Nothing can be said of a coordinate with level 0, but the others may still be reported.
+    # A coordinate with level 0 is never reported, but the others may still be.
     nothing = level == 0.0
     return TwoLevels(
         np.where(nothing, np.inf, mse),

@@ -143,7 +143,7 @@ class Bound:
             moved,
             role,
             reference,
-            valid,  # type: ignore[arg-type]  # None makes them, as ever
+            valid,  # type: ignore[arg-type]  # None: all True
             reason,
             truncated,  # type: ignore[arg-type]
             Grade.PROVED,

@@ -23,7 +23,7 @@ from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 
 _UNIT = 2.0**-53
 _DEPTH = 45.0
-"""Values whose probability is below e^−45 of what is asked for are not listed."""
+"""Values whose probability is below e^−45 of the target are not listed."""
 Scheme = Literal["all", "bottom_k", "poisson"]
 Key = Literal["public", "secret"]
 Adjacency = Literal["add_remove", "replace"]
@@ -38,7 +38,7 @@ last place."""
 _MAX_AMPLIFIED = 700.0
 """An ε above which nothing is taken off: its exponential is beyond a double's range."""
 _MIN_AMPLIFIED = 1e-290
-"""No smaller ε is said to be reached: below, the numbers on the way lose their digits."""
+"""Least ε that is returned: below, intermediate numbers lose their digits."""
 
 
 class LossSums:
@@ -115,7 +115,7 @@ def two_losses(
     high, low : float
         high > low.
     log_delta : float
-        Least ln δ that will be asked for: values that matter to none above it are not listed.
+        Least ln δ to be evaluated: values that matter to none above it are not listed.
     """
     mean = T * math.exp(log_p)
     variance = mean * math.exp(log_q)

@@ -50,7 +50,7 @@ def orders_up_to(lam_max: int) -> FloatArray:
 
 
 def conversion_penalty(order: ArrayLike, delta: ArrayLike) -> Any:
-    """Return what Lemma 1 adds to the composed Rényi level of an order.
+    """Return the term that Lemma 1 adds to the composed Rényi level of an order.
 
     [ln(1/δ) + (λ−1)ln(1−1/λ) − ln λ]/(λ−1), the arguments broadcast together. It is negative when
     δ > (1−1/λ)^(λ−1)/λ.

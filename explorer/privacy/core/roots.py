@@ -93,7 +93,7 @@ def rough_root(
     function : callable
         May take the value −∞.
     low, high : float
-        Between which the root is looked for.
+        Ends of the search.
     near : float, optional
         Where it may well be: the root of a function much like this one.
     tolerance : float
@@ -297,7 +297,7 @@ def certified_root(
     certified : callable
         From ε to a bound on ln δ, above it or, if `lower`, below it, and about −d ln δ/dε.
     log_delta : float
-        ln of the δ that is looked for.
+        ln of the target δ.
     guess : float
         Where it may well be.
     lower : bool

@@ -12,7 +12,7 @@ from explorer.privacy.core.bound import FloatArray
 def vectorised(function: Callable[..., Any], row: int | None = None) -> Callable[..., Any]:
     """Return a function of floats as a function of arrays, which are broadcast together.
 
-    Unlike ``numpy.vectorize`` it hands the function floats only, and needs no first result to know
+    Unlike ``numpy.vectorize`` it passes floats only, and needs no first result to determine
     the shape.
 
     Parameters

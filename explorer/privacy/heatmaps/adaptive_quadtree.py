@@ -56,7 +56,7 @@ Reader = Callable[[int, int, IntArray], FloatArray]
 Decision = Callable[[int, IntArray, FloatArray], BoolArray]
 """(level, Morton codes, estimated counts in users) → whether each cell is split."""
 FLATNESS_THRESHOLDS = {(4, 0.01): 34.3, (16, 0.01): 87.8, (16, 0.05): 62.4, (64, 0.01): 229.0}
-"""(start cells, false-alarm rate) → what `flatness_statistic` exceeds so seldom under flat counts.
+"""(start cells, false-alarm rate) → quantile of `flatness_statistic` under flat counts.
 
 Quantiles of the statistic of unit Laplace draws, by simulation (5·10⁵ runs).
 """
@@ -140,10 +140,10 @@ def adaptive_tree(
         With L ≤ ℓ.
     noise : callable (level, draw, codes) → noise
         Independent Laplace draws of scale 1, draw 0 and 1 of a cell independent as well; for the
-        screen an `AdaptiveDemonstrationNoise`. Asked for visited cells only.
+        screen an `AdaptiveDemonstrationNoise`. Evaluated at visited cells only.
     threshold : float
         τ: a cell is split if its estimated count times what its children may spend is above it. Any
-        number is as private; `check_threshold` tells those at which empty trees grow too large.
+        number is as private; `check_threshold` rejects those at which empty trees grow too large.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def fit_adaptive(tree: AdaptiveTree, level: int) -> AdaptiveFit:
             break
         parent, parent_spread = masses[visited.split], spread[visited.split]
         four, each = counts[k + 1].reshape(-1, 4), variances[k + 1].reshape(-1, 4)
-        # What the parent knows more is shared in proportion to variances.
+        # The parent's additional information is shared in proportion to variances.
         share = each / each.sum(axis=1, keepdims=True)
         four = four + share * (parent - four.sum(axis=1))[:, None]
         masses = onto_simplices(four, parent).ravel()

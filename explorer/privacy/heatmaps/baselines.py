@@ -26,7 +26,7 @@ from explorer.privacy.heatmaps.quadtree import all_codes
 from explorer.privacy.noise.demonstration import discrete_laplace_quantiles, gaussian_sigma
 
 DEEPEST = 7
-"""Deepest level whose nearest map is looked for: a second for 4^7 cells, eight for 4^8."""
+"""Deepest level whose nearest map is computed: a second for 4^7 cells, eight for 4^8."""
 
 
 def unit_noise_grid(level: int, unit_noise: Reader) -> FloatArray:
@@ -38,7 +38,7 @@ def laplace_grid(counts: CellCounts, epsilon: float, noise: FloatArray) -> Float
     """Return the positive part of s + Lap(1/ε) on every leaf.
 
     ε-DP for adding or removing one user (with real-valued noise): the ℓ1-sensitivity of s is 1,
-    and dropping negative cells looks at the noisy counts only.
+    and dropping negative cells depends on the noisy counts only.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def cells_kept(side: int, percent: float) -> int:
 def top_grid(noisy: FloatArray, kept: int) -> FloatArray:
     """Keep the `kept` largest leaves of a noisy non-negative map, zero the rest.
 
-    Of equal leaves the earliest in row-major order stay. It looks at the noisy counts only, so
+    Of equal leaves the earliest in row-major order stay. It depends on the noisy counts only, so
     the guarantee is that of `laplace_grid`.
     """
     flat = noisy.ravel()
@@ -232,7 +232,7 @@ def _checked(z: NDArray[Any]) -> FloatArray:
 
 
 def _least_cost(z: FloatArray, alpha: float, absorbing: bool) -> tuple[float, FloatArray]:
-    """Return the cost of the cheapest transport and what is absorbed, for free, in each cell."""
+    """Return the cost of the cheapest transport and the mass absorbed, for free, in each cell."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, eye_array, hstack
 

@@ -13,7 +13,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import HEATMAPS, Reference
 
 EPSILON_UNIT = Fraction(1, 1 << 40)
-"""What every level's ε is a multiple of."""
+"""Every level's ε is a multiple of it."""
 GAMMA_EXPERIMENTS = 1 / math.sqrt(2)
 GAMMA_THEORY = 0.8
 SCHEDULE_REFERENCE = Reference(
@@ -200,7 +200,7 @@ class Budgets:
         return self.start + len(self.spent) - 1
 
     def of(self, level: int, draw: int) -> float:
-        """Return what one reading may spend: e_i of draw 0, r_{i+1} of draw 1.
+        """Return the budget of one reading: e_i of draw 0, r_{i+1} of draw 1.
 
         A cell is read a second time where it is not split, with what its children would have had.
         """
@@ -233,12 +233,12 @@ class ExactBudgets:
         return self.left[0] * self.unit
 
     def of(self, level: int, draw: int) -> Fraction:
-        """Return what one reading may spend, as `Budgets.of` does."""
+        """Return the budget of one reading, as `Budgets.of` does."""
         k = level - self.start
         return (self.left[k + 1] if draw else self.spent[k]) * self.unit
 
     def rounded(self) -> Budgets:
-        """Return the nearest doubles, for what is computed from noisy counts."""
+        """Return the nearest doubles, for computations on noisy counts."""
         spent, left = (
             tuple(float(units * self.unit) for units in part) for part in (self.spent, self.left)
         )
@@ -296,7 +296,7 @@ def adaptive_budgets_exact(
     Raises
     ------
     ValueError
-        If a level would get nothing, or a number is outside its domain. No data are needed to know.
+        If a level would get nothing, or a number is outside its domain. The check uses no data.
     """
     left, spent = [int(Fraction(epsilon) // EPSILON_UNIT)], []
     for part in _shares(start, last, share):

@@ -364,7 +364,7 @@ def median_level(epsilon: float, assumed_users: int, k: int) -> int:
     epsilon : float
         Finite and > 0.
     assumed_users : int
-        n₀ ≥ 1, fixed before the data are seen: with the data's own count Δ would tell it.
+        n₀ ≥ 1, fixed before the data are seen: the data's own count would be disclosed by Δ.
     k : int
         Clusters, ≥ 1.
 
@@ -482,7 +482,7 @@ def data_cost(counts: CellCounts, centres: ArrayLike) -> float:
 
 
 def coreset_error(plan: Schedule, w: int, assumed_users: float) -> Bound:
-    """Return κ: what noise and cells add to the difference of the costs, in expectation.
+    """Return κ: the share of noise and cells in the difference of the costs, in expectation.
 
     E|cost_C(users) − cost_C(ŝ)| ≤ κ + λ·cost_C(users) for every C of k centres, where λ falls as
     w/k grows (Lemma 3.4, whose constant is not known). κ is the noise term of Theorem 3.1, n₀/Δ
@@ -529,7 +529,7 @@ def coreset_order(epsilon: ArrayLike, k: ArrayLike) -> Bound:
 
 
 def clustering_bound(optimum: ArrayLike, factor: float, lam: float, kappa: ArrayLike) -> Bound:
-    """Return what centres found on a (λ, κ)-coreset cost the users at most.
+    """Return an upper bound on the users' cost of centres found on a (λ, κ)-coreset.
 
     If their cost on the coreset is at most `factor` times the least there, then
     cost(users) ≤ (factor·((1 + λ)·optimum + κ) + κ)/(1 − λ): both sides of the coreset's promise,

@@ -394,7 +394,7 @@ def aggregate(
 def _masses(
     share: NDArray[Any], weights: FloatArray | None, bits: int
 ) -> tuple[NDArray[Any], float]:
-    """Return what check-ins weigh, in whole numbers if possible, and in which unit."""
+    """Return the weights of check-ins, in whole numbers if possible, and their unit."""
     if weights is None:
         return row_masses(share, bits), 2.0**-bits
     if (weights <= MAX_WEIGHT).all() and (weights == np.rint(weights)).all():

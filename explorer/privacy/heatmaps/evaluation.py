@@ -147,7 +147,7 @@ class QuickBounds:
         return self.along_x * width + self.along_y * height
 
     def upper(self, width: float = 1.0, height: float = 1.0) -> float:
-        """Return an upper bound: what finds its partner inside ever larger cells.
+        """Return an upper bound: mass is matched inside ever larger cells.
 
         What is matched inside a cell of level i travels at most (width + height)·2^{−i} less one
         leaf; summing up gives (width + height)/2 times the pyramid norm.
@@ -437,7 +437,7 @@ def too_noisy_threshold(
 ) -> tuple[int, float]:
     """Return how many of so many draws must fail before a map is called too noisy.
 
-    Of each draw it is asked whether its map is no closer to the truth than a map without data. If
+    A draw fails if its map is no closer to the truth than a map without data. If
     that happens with a chance of at most `tolerated`, then K or more failures have a probability of
     at most `false_alarm`. Curator only: it compares with the truth.
 

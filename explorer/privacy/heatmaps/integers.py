@@ -22,7 +22,7 @@ from explorer.privacy.noise.demonstration import IntArray
 from explorer.user_rows import EARTH_STEP, Box
 
 RESOLUTION = 1 << 20
-"""B unless chosen otherwise: what every user weighs in all."""
+"""Default B: total weight of every user."""
 _LIMIT = 1 << 63
 
 Sampler = Callable[[Fraction, int, Any], NDArray[Any]]
@@ -234,7 +234,7 @@ class UserCells:
 
 
 WEIGHT_UNITS = 1 << 16
-"""What a weight of 1 becomes where not all weights are whole numbers."""
+"""Whole number for a weight of 1 where not all weights are whole numbers."""
 
 
 def user_cells(

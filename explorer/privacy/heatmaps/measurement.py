@@ -119,7 +119,7 @@ def measure(counts: CellCounts, plan: Schedule, w: int, unit_noise: Reader) -> M
     w : int
         Cells kept on every level.
     unit_noise : callable (level, codes) → noise
-        Independent Laplace draws of scale 1, the same whenever a cell is asked for again.
+        Independent Laplace draws of scale 1, the same whenever a cell is evaluated again.
 
     Raises
     ------

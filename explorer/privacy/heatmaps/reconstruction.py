@@ -79,7 +79,7 @@ class Reconstruction:
 
 
 def kappa(level: int, leaf_level: int) -> float:
-    """Return κ_j = 2^{1−j} − 2^{−ℓ}, what a unit of mass in a left-out cell of level j costs."""
+    """Return κ_j = 2^{1−j} − 2^{−ℓ}, the cost of a unit of mass in a left-out cell of level j."""
     return float(2.0 ** (1 - level) - 2.0**-leaf_level)
 
 

@@ -1,7 +1,7 @@
 """Aggregation of rows sorted by user: whole-number masses of every cell of a box.
 
 **Fixed point.** A user's mass of 1 is 2^40, and sums of whole numbers do not depend on their order:
-whoever adds up the same rows gets the same map.
+the same rows always give the same map.
 
 The pass runs in numpy. Once `compile_pass` was called it runs in numba, several times faster and
 with the same numbers; numba takes long to import and would hold up a window, so only processes that
@@ -37,7 +37,7 @@ _PIECE = 500_000
 """Rows counted between two checks: some 2 ms."""
 _compiling = threading.Lock()
 _CHUNK = 4096
-"""Users looked at together: their rows stay in the nearer caches."""
+"""Users processed together: their rows stay in the nearer caches."""
 
 
 def lines(offset: NDArray[Any], span: int, side: int) -> IntArray:
@@ -88,14 +88,14 @@ def cells_of_rows(y: NDArray[Any], x: NDArray[Any], edges: GridBox, level: int) 
 def mass_bits(users: int) -> int:
     """Return b: a mass of 1 is 2^b, so that the masses of so many users add up to less than 2^63.
 
-    Below 2^23 users b is 40, whoever comes or goes. Beyond, one user more can change it and with it
+    Below 2^23 users b is always 40. Beyond, one user more can change it and with it
     all roundings, so that there is no sensitivity: good for a screen, not for a release.
     """
     return BITS if users < 1 << (63 - BITS) else 62 - (users - 1).bit_length()
 
 
 def row_masses(totals: NDArray[Any], bits: int = BITS) -> IntArray:
-    """Return ⌊2^b/t⌋: what each of a user's t check-ins weighs.
+    """Return ⌊2^b/t⌋: the weight of each of a user's t check-ins.
 
     Together they weigh at most 2^b, and less than t below it.
     """
@@ -127,7 +127,7 @@ class CountedRows:
     rows: int
 
     def __add__(self, other: CountedRows) -> CountedRows:
-        """Return what a pass finds that counts the users of both; no user is in both."""
+        """Return the result of a pass over the users of both; no user is in both."""
         return CountedRows(
             self.cells + other.cells,
             self.bits,
@@ -163,8 +163,8 @@ def count_rows(
     """Add up the users' normalised distributions over the cells of a box.
 
     Adding or removing one user changes the cells by at most 2^b in ℓ1, at every level: what a user
-    adds depends on nobody else but by b, and t · ⌊2^b/t⌋ ≤ 2^b. With `most` a user may push another
-    out of the sample: then it is at most twice as much.
+    adds depends on other users through b alone, and t · ⌊2^b/t⌋ ≤ 2^b. With `most` a user may push
+    another out of the sample: then it is at most twice as much.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def count_rows(
     Raises
     ------
     ValueError
-        If the box has no area, or too many steps for exact columns, or a time range is asked for
+        If the box has no area, or too many steps for exact columns, or a time range is given
         and there are no times.
     """
     if where.timed and rows.t is None:
@@ -211,7 +211,7 @@ _compiled: Callable[[UserRows, BoxFilter, int, int, int, int], CountedRows] | No
 
 
 def compile_pass() -> None:
-    """Have the passes of this process run in numba from now on.
+    """Run the passes of this process in numba from now on.
 
     That takes seconds the first time, and half of one where the machine code is kept on disk.
 
@@ -369,9 +369,9 @@ class FirstUsers:
         bits: int | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> CountedRows:
-        """Return what `count_rows` returns, whose parameters these are.
+        """Return the result of `count_rows`, which has the same parameters.
 
-        The first time that rows are asked for is a pass like any. While all users are counted,
+        The first count of some rows is a full pass. While all users are counted,
         `check` is called every few milliseconds and may raise to stop.
         """
         bits = mass_bits(rows.users) if bits is None else bits
@@ -397,7 +397,7 @@ def _nothing(level: int, bits: int, present: int) -> CountedRows:
 
 
 def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
-    """Return the same, with who is inside known of as many users as are needed."""
+    """Return the state with as many users located inside the box as are needed."""
     rows, known = last.rows, last.known
     end = rows.users if among is None else min(among, rows.users)
     pieces, inside = [last.there], len(last.there)
@@ -411,7 +411,7 @@ def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
 
 
 def _moved(last: _Last, most: int | None, among: int | None) -> _Last:
-    """Return the same of other first users."""
+    """Return the state for another number of first users."""
     there = last.there
     used = len(there) if among is None else int(np.searchsorted(there, among))
     used = used if most is None else min(used, most)

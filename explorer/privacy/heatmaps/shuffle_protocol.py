@@ -228,7 +228,7 @@ def analyse(messages: Messages, plan: ShufflePlan) -> NoisyPyramid:
 
 
 def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyramid:
-    """Return what `analyse` finds, with the same law, without any message.
+    """Return noisy sums with the law of `analyse`, without any message.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def sparse_lower_bound(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike) -> Bound:
 
 
 def sparse_noise_norm(plan: Schedule, w: int) -> float:
-    """Return what bounds E‖ŝ − s‖_EMD on maps with mass in at most w cells, in users.
+    """Return a bound on E‖ŝ − s‖_EMD for maps with mass in at most w cells, in users.
 
     E‖P(ŝ − s)‖₁ is at most `noise_term` plus, where levels above q are not measured,
     Σ_{i<q} 2^{−i} E‖ν_q‖₁ (a coarser cell errs by no more than those of level q in it, which are
@@ -180,7 +180,7 @@ def sparse_error_bound(plan: Schedule, w: int, n: float) -> Bound:
 
 
 def flat_cells(plan: Schedule) -> float:
-    """Return 2^{−L}, what cells that are flat below a capped depth can hide; 0 without a cap."""
+    """Return 2^{−L}, the error of cells that are flat below a capped depth; 0 without a cap."""
     return 2.0**-plan.last if plan.last < plan.level else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Histograms in the shuffled model: P_zsum, P_hist, what they guarantee and what they cost.
+"""Histograms in the shuffled model: P_zsum and P_hist, their guarantees and their errors.
 
 Balcer & Cheu, *Separating Local & Shuffled Differential Privacy via Histograms* (ITC 2020).
 q = 1−p is the probability that a user does *not* send a noise bit; n·q is the noise. The paper's

@@ -1,4 +1,4 @@
-"""Histograms in the local and in the central model, with constants: what P_hist is held against.
+"""Histograms in the local and in the central model, with constants: baselines of P_hist.
 
 Table 1 of the paper gives these models as orders of growth only. Here stand mechanisms that reach
 them, each simple enough that its error is known exactly or by one textbook inequality. Neighbours

@@ -213,7 +213,7 @@ class _Starts(NamedTuple):
         """Find a crossing's bracket, given δ at ½.
 
         Humps may make more crossings than one; they are few users' concern, for whom q is raised
-        in steps from below. With many, the crossing is looked for where Gaussian noise has it.
+        in steps from below. With many, the search starts at the crossing of Gaussian noise.
         """
         self.high[i] = math.nan
         if self.low[i] >= 0.5:
@@ -322,7 +322,7 @@ def _near(curve: Curve, guess: float, low: float, top: float) -> tuple[float, fl
 def _before_humps(curves: Curves, found: float, low: float, eps: float, n: float) -> float:
     """Return a smaller q that meets the target too, if one hides behind a hump.
 
-    With many users the humps are smaller than anyone can tell, and so are they at a small q.
+    With many users, or at a small q, the humps are below rounding.
     """
     best, last = found, found
     h = _step(eps, n, found)
@@ -350,7 +350,7 @@ CONDITION = (
     "One user's value is replaced; all n users add their noise; the shuffler hides how many "
     "messages a user sends; the list of bins is public."
 )
-"""What an exact result rests on. With n_h users who add noise for certain, calibrate at n_h."""
+"""Condition of an exact result. With n_h users who add noise for certain, calibrate at n_h."""
 
 
 class Calibration(NamedTuple):

@@ -2,7 +2,7 @@
 
 Theorem 4.1 and Claim 4.2: a single-message shuffled protocol that is pure ε-DP has an ε-DP
 randomizer, so shuffling bought nothing. Claims 4.3 and 4.4: with several messages it can. Here the
-three views of a given randomizer are laid out completely, and everybody can look which of them is
+three views of a given randomizer are listed completely, which shows which of them is
 pure.
 """
 
@@ -73,7 +73,7 @@ def pre_shuffled(randomizer: Randomizer) -> dict[Any, dict[Messages, Fraction]]:
 
 
 def shuffled_view(randomizer: Randomizer, data: Sequence[Any]) -> dict[Messages, Fraction]:
-    """Return the law of what the shuffler hands out for a dataset, as multisets of messages.
+    """Return the law of the shuffler's output for a dataset, as multisets of messages.
 
     Within a multiset every order is equally likely whatever the data, so nothing is lost.
 
@@ -216,7 +216,7 @@ def privacy_of_views(randomizer: Randomizer, n: int) -> Privacy:
 def simulates_locally(randomizer: Randomizer, data: Sequence[Any]) -> bool:
     """Return whether permuting the messages in the analyzer gives the shuffled protocol's law.
 
-    Theorem 4.1's local protocol: everybody's message arrives signed, and the analyzer permutes.
+    Theorem 4.1's local protocol: every message arrives signed, and the analyzer permutes.
     Both laws are enumerated over ordered vectors and compared as fractions.
 
     Raises

@@ -12,7 +12,7 @@ stride 2, again the largest of 2 × 2, 32 units, 10 classes; tanh throughout, as
 2020. Of 28 × 28 pixels these are 13,706 parameters.
 
 A filter's gradient for one sample is a sum over the places where it is applied, so that it is no
-outer product: gradients are made a block of samples at a time, and only when they are asked for.
+outer product: gradients are computed a block of samples at a time, and only on use.
 """
 
 import math
@@ -264,7 +264,7 @@ def with_one(x: FloatArray) -> FloatArray:
 
 
 def _kept(norms: FloatArray, clip: float) -> FloatArray:
-    """Return 1/max(1, ‖g‖/C): what is left of each gradient after clipping."""
+    """Return 1/max(1, ‖g‖/C): the factor of each gradient by clipping."""
     return np.asarray(1.0 / np.maximum(1.0, norms / clip))
 
 
@@ -347,7 +347,7 @@ class Convolutional:
     def factors(
         self, theta: FloatArray, x: FloatArray, y: IntArray
     ) -> tuple[tuple[FloatArray, FloatArray], ...]:
-        """Return per layer what enters, (k, places, a), and what comes back, (k, places, b).
+        """Return each layer's inputs, (k, places, a), and backward signals, (k, places, b).
 
         The layer's gradient for sample i is Σ_m entering[i, m] ⊗ back[i, m].
         """
@@ -439,7 +439,7 @@ def _places(side: int, width: int) -> int:
 
 
 def _windows(pictures: FloatArray, width: int) -> tuple[FloatArray, int]:
-    """Return what each place of a filter sees, (k, places, width²·channels), and places a side."""
+    """Return each filter place's input, (k, places, width²·channels), and places a side."""
     windows = sliding_window_view(pictures, (width, width), axis=(1, 2))[:, ::_STRIDE, ::_STRIDE]
     k, side = windows.shape[:2]
     return np.ascontiguousarray(windows.transpose(0, 1, 2, 4, 5, 3)).reshape(
@@ -464,7 +464,7 @@ def _largest(values: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def _back_to_all(signal: FloatArray, which: IntArray) -> FloatArray:
-    """Return what comes back to all values, of which the largest four by four were taken."""
+    """Return the backward signal of all values before pooling by largest."""
     k, high, wide, channels = signal.shape
     gradient = np.zeros((k, high + 1, wide + 1, channels))
     for place, (i, j) in enumerate(_NEIGHBOURS):
@@ -473,7 +473,7 @@ def _back_to_all(signal: FloatArray, which: IntArray) -> FloatArray:
 
 
 def _overlapped(back: FloatArray, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """Return what comes back to the pictures that filters were applied to."""
+    """Return the backward signal of the pictures that filters were applied to."""
     k, side = back.shape[:2]
     onto = (back.reshape(-1, back.shape[3]) @ weights.T).reshape(
         k, side, side, _SECOND, _SECOND, shape[3]

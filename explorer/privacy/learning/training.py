@@ -210,7 +210,7 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
 
 
 def averaged(plan: Plan, gradients: Clippable, rng: np.random.Generator) -> FloatArray:
-    """Return what the server makes of the clients' reports: their mean, shape (d,).
+    """Return the server's average of the clients' reports, shape (d,).
 
     Each client clips its gradient and randomises it; the shuffler permutes the reports, and the
     server averages them in the order in which they come.
@@ -265,7 +265,7 @@ def training_epsilon(
     delta: ArrayLike,
     lam_max: int = 512,
 ) -> Bound:
-    """Return ε at δ of T rounds by Theorem 3, capped by what holds in any case.
+    """Return ε at δ of T rounds by Theorem 3, capped by bounds that always hold.
 
     Arguments as in `upper_epsilon`. `truncated` marks where the best order is the largest one
     searched: a larger `lam_max` might give less (errata shuf-A4).

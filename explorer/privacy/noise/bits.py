@@ -1,8 +1,8 @@
-"""Random bits and what is drawn from them without rounding: whole numbers and constant laws.
+"""Random bits, and exact draws from them: uniform whole numbers and constant laws.
 
-A draw that protects somebody must come from the operating system (`SystemBits`); a `SeededBits`
+A draw that protects a person must come from the operating system (`SystemBits`); a `SeededBits`
 repeats itself, which is right for a test or a picture and never for a release. Which one is used
-is decided by whoever calls: nothing in `privacy` makes a source of its own.
+is decided by the caller: nothing in `privacy` creates a source.
 
 No floating-point number occurs in this module or in `explorer.privacy.noise.exact`.
 """
@@ -75,7 +75,7 @@ class ByteBits:
         Raises
         ------
         ValueError
-            If the function returns fewer bytes, or more, than it was asked for.
+            If the function returns fewer bytes, or more, than requested.
         """
         random_bytes = self._bytes(8 * count)
         if len(random_bytes) != 8 * count:

@@ -341,7 +341,7 @@ def polya(shape: Fraction, rate: Fraction, size: int, bits: BitSource) -> WholeA
 def _head_jumps(
     owner: NDArray[np.int64], block: NDArray[np.int64], a: Fraction, bits: BitSource
 ) -> tuple[NDArray[np.int64], WholeArray]:
-    """Return who gets which jumps below J, from candidates of the blocks [2^i, 2^{i+1})."""
+    """Return owners and sizes of jumps below J, from candidates of the blocks [2^i, 2^{i+1})."""
     owners, jumps = [_NONE], [_NONE]
     for i in np.unique(block).tolist():
         mine = owner[block == i]
@@ -359,7 +359,7 @@ def _head_jumps(
 def _tail_jumps(
     owner: NDArray[np.int64], J: int, a: Fraction, bits: BitSource
 ) -> tuple[NDArray[np.int64], WholeArray]:
-    """Return who gets which jumps of at least J."""
+    """Return owners and sizes of jumps of at least J."""
     owner = owner[_one_over_e_minus_one().draw(len(owner), bits) == 0]
     m = exponential_steps(len(owner), bits) + 1
     most = int(m.max(initial=1)) + 1

@@ -1,7 +1,7 @@
 """Privacy blanket of a known randomiser, and its law in common families.
 
 The changed client's message has law P or Q. Every other message has a law of which m is a part,
-whoever sends it: with chance m(y) it is y whatever its sender holds. Relative to m the likelihood
+for every sender: with chance m(y) it is y whatever its sender holds. Relative to m the likelihood
 ratio of the shuffled messages is an average over those that m covers, so that
 
     δ(ε) = E[(Σ_{i≤n} g_i)_+]/n,   g_i = (P(y) − e^ε·Q(y))/m(y) with probability m(y), else 0,
@@ -63,7 +63,7 @@ class Blanket:
     mass: FloatArray
 
     def bare(self, epsilon: float) -> float:
-        """Return what messages that hide in no crowd add to δ."""
+        """Return the share of δ due to messages that no other client sends."""
         bare = self.mass <= 0
         away = beyond(self.first[bare], self.second[bare], epsilon)
         return float(np.maximum(away, 0.0).sum())

@@ -1,4 +1,4 @@
-"""δ and ε of n shuffled messages by what hides them, certified from above.
+"""δ and ε of n shuffled messages behind a privacy blanket, certified from above.
 
 E[(S)_+] for a sum S of n independent g is an integral of the moment generating function K(z)ⁿ/z²
 along Re z = c > 0. A little Gaussian noise, independent of S, is added to it: (x)_+ is convex, so
@@ -331,7 +331,7 @@ class Known:
 def known_family(
     family: Family, eps0: float, outcomes: int = 2, kept: float = 0.5, theta: float = 0.5
 ) -> Known:
-    """Return what is known of a family.
+    """Return the bounds of a family.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def known_family(
 
 
 def known_table(table: FloatArray) -> Known:
-    """Return what is known of a table as `checked_table` returns it."""
+    """Return the bounds of a table as `checked_table` returns it."""
     pairs = ordered_pairs(table)
     ratios = [table_variation_ratio(table, i, j) for i, j in pairs]
     return Known(

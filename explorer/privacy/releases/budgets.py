@@ -2,7 +2,7 @@
 
 **Filters: budgets that stay valid when every choice depends on what was released before.** With
 mechanisms and ε chosen from earlier outputs, log-likelihood ratios of the outputs add up along
-every path and each is at most its ε: the sum is a filter, and tells what was spent at any time. As
+every path and each is at most its ε: the sum is a filter, and equals what was spent at any time. As
 zero-concentrated DP an ε costs ε²/2; Σε_i²/2 ≤ ρ on every path makes the whole ρ-zCDP (Feldman and
 Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023).
 
@@ -51,12 +51,12 @@ class Filtered:
 
 
 def pure_cost(epsilon: Fraction) -> Fraction:
-    """Return what an ε takes of a budget that is a sum of ε: itself."""
+    """Return the cost of an ε in a budget that is a sum of ε: itself."""
     return _above_zero(epsilon)
 
 
 def zcdp_cost(epsilon: Fraction) -> Fraction:
-    """Return what an ε takes of a budget ρ: ε²/2, as ε-DP is ε²/2-zCDP (Bun and Steinke 2016)."""
+    """Return the cost of an ε in a budget ρ: ε²/2, as ε-DP is ε²/2-zCDP (Bun and Steinke 2016)."""
     return _above_zero(epsilon) ** 2 / 2
 
 
@@ -247,7 +247,7 @@ def zcdp_to_epsilon(rho: Fraction, delta: Fraction) -> ZcdpEpsilon:
 
 
 def pure_to_rho(epsilon: Fraction) -> ZcdpCost:
-    """Return what ε-DP costs as zCDP: ε²/2, which gates count, and ε·tanh(ε/2), which is tight."""
+    """Return the zCDP cost of ε-DP: ε²/2, which gates count, and ε·tanh(ε/2), which is tight."""
     if not epsilon >= 0:
         raise ValueError(f"epsilon: {epsilon} is below 0")
     return ZcdpCost(Fraction(epsilon) ** 2 / 2, float(epsilon) * math.tanh(float(epsilon) / 2))

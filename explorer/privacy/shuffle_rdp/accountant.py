@@ -46,7 +46,7 @@ _MIN_EPS0, _MAX_EPS0 = 1e-12, 100.0
 _CELLS = 1000
 _DEPTHS = 75.0, 100.0, 200.0, 400.0, 690.0
 _SPARE = 60.0
-"""What is left out weighs e^−60 of the largest likelihood ratio's power, where a depth allows."""
+"""Omitted terms weigh e^−60 of the largest likelihood ratio's power, where a depth allows."""
 _ROUNDING = 1e-11
 _UNDERFLOW = 1e-300
 """More than all masses together that are too small for doubles."""
@@ -196,7 +196,7 @@ def composed_shuffles(
 ) -> Any:
     """Return ε of T sampled rounds by strong composition, from the ε of one shuffle.
 
-    The last two steps of the pipeline, for whoever has the first already.
+    The last two steps of the pipeline, where the first was computed already.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def convergence_bound(
 
 
 def searched_orders(lam_max: int) -> FloatArray:
-    """Return whole orders from 2 to λ_max among which the best is looked for first."""
+    """Return the whole orders from 2 to λ_max that are searched first."""
     steps = math.ceil(math.log(max(lam_max / _EVERY, 1.0)) / math.log(_RATIO))
     more = np.rint(_EVERY * _RATIO ** np.arange(1, steps + 1))
     every = np.concatenate([np.arange(2.0, _EVERY + 1), more, [lam_max]])
@@ -401,7 +401,7 @@ class CloneRenyi:
         return np.asarray(np.logaddexp(0.0, paid) / (lam - 1) * (1 + _ROUNDING))
 
     def _law(self, depth: float) -> tuple[FloatArray, FloatArray, float, float]:
-        """Return ln q and L of the losses above 0, what is missing, and their relative error."""
+        """Return ln q and L of the losses above 0, the missing mass, and their relative error."""
         if depth not in self._atoms:
             loss = clone_loss(*self._round, self._variant, self._cells, depth)
             positive = (loss.log_ratio > 0) & (loss.mass > 0)

@@ -201,7 +201,7 @@ class Composition:
         if self._lower:
             return Certified(max(least, 0.0), max(top - max(least, 0.0), 0.0))
         if math.isfinite(self.loss.reach):
-            # What stands for several atoms does not know the largest loss.
+            # A merged atom does not hold the largest loss.
             return Certified(math.inf, math.inf)
         if least >= top - gap:
             return Certified(max(least, 0.0), 0.0)

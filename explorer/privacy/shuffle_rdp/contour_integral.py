@@ -40,7 +40,7 @@ _BLURS = np.geomspace(0.25, 9.0, 24)
 
 
 class Tilt(NamedTuple):
-    """One tilt c with what is known of the tilted law of one round's loss.
+    """One tilt c with moments of the tilted law of one round's loss.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Line:
     ----------
     loss : RoundLoss
     tilt : Tilt
-        With its saddle near the ε or δ that is looked for.
+        With its saddle near the target ε or δ.
     T : int
     log_delta : float
         About ln δ there.
@@ -165,7 +165,7 @@ class Line:
         return float(blur[at]), total
 
     def _copies(self, T: int, step: float, tilts: FloatArray, log_moments: FloatArray) -> None:
-        """Bound, for the lower side, what the trapezoid rule adds."""
+        """Bound the excess of the trapezoid rule, for the lower side."""
         self._damped, self._beyond = 0.0, (np.empty(0), np.empty(0))
         if not self._lower:
             return

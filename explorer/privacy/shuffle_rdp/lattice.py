@@ -7,7 +7,7 @@ as puts their ratio on that point: an observer could merge them as well. Either 
 order where losses are many. Where nothing can be merged they are rounded down.
 
 The T-fold law is a power of a Fourier transform of the *tilted* law, whose bulk lies where ε is
-looked for: δ keeps its digits down to 1e-300. What wraps around, and rounding, are bounded and
+searched: δ keeps its digits down to 1e-300. What wraps around, and rounding, are bounded and
 added to δ or taken from it.
 """
 
@@ -22,7 +22,7 @@ from explorer.privacy.shuffle_rdp.losses import RoundLoss
 
 _UNIT = 2.0**-53
 _TAIL = 40.0
-"""What wraps around the lattice has a tilted mass below e^−40."""
+"""The tilted mass that wraps around the lattice is below e^−40."""
 _FEW = 64
 """Losses that a lattice may be fitted to."""
 _SHARE = 0.25
@@ -180,7 +180,7 @@ class Lattice:
         return both, np.concatenate([np.where(short, 0.0, mass), down])
 
     def _kernel(self, away: Any) -> tuple[FloatArray, FloatArray]:
-        """Return what a loss this far above ε adds to δ, and how that falls with ε.
+        """Return the term of δ of a loss this far above ε, and its decrease with ε.
 
         (1−e^{−away})₊ and e^{−away}, or a blur of them if the law is downsampled.
         """

@@ -33,7 +33,7 @@ _REACH = 1.6 * math.pi
 """A downsampled sum repeats the transform at 2π over the spacing of the losses that it takes: at
 least eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
 _THINNED = 2e-8
-"""What thinning may change of a sum, relatively: the fold of the losses at 0 is not smooth."""
+"""Relative error of a sum by thinning: the fold of the losses at 0 is not smooth."""
 _REST_STEPS = 0.5
 """Points of N₃ on a deviation."""
 TWO_LEVEL_EPS0 = 0.01, 20.0
@@ -215,7 +215,7 @@ def randomised_response_loss(
 
 
 def _accuracy(trials: float) -> float:
-    """Return what the library's binomial probabilities err by, relative to themselves."""
+    """Return the relative error of the library's binomial probabilities."""
     return 1e-12 + 64 * math.sqrt(trials) * 2.0**-53
 
 

@@ -32,7 +32,7 @@ class Direction(StrEnum):
     QP = "QP"
     PQ = "PQ"
     BOTH = "both"
-    """The larger of the two: what neighbours that may be swapped demand."""
+    """The larger of the two: the divergence of neighbours that may be swapped."""
 
 
 class RandomisedResponsePair:

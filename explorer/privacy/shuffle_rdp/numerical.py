@@ -19,7 +19,7 @@ epoch.
   exactly a shuffle of n.
 - *Adaptive*: the randomiser may change from round to round (training does that). Given the split
   only one round sees the changed client, so by joint convexity the epoch is dominated by the clones
-  of one shuffle of k, with no gain from sampling. Larger groups are dominated too: tell their
+  of one shuffle of k, with no gain from sampling. Larger groups are dominated too: disclose their
   surplus messages, and who sent them.
 
 Sharper bounds for adaptive rounds (Feldman & Shenfeld, arXiv 2502.08202 and 2602.17284) come close
@@ -70,7 +70,7 @@ LOOSE = 1e-3
 DEPTH = 50.0
 DEPTHS = DEPTH, 4 * DEPTH, 16 * DEPTH
 SUMMED = 1e-9
-"""What sums of one round are raised or lowered by for their rounding."""
+"""Relative rounding error of sums of one round."""
 DENSEST_PAIR = 1e6
 """Depth times the mean number of coins up to which all of a round of coins is listed."""
 _DENSEST = 3e8
@@ -96,7 +96,7 @@ COMPOSED_LOWER = Reference(
 _CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _LAST_DIGIT = 1e-15
-"""What a single formula is raised by for its rounding."""
+"""Relative rounding error of a single formula."""
 _MAX_MESSAGES = 1e7
 """Beyond so many messages a round the clones' bound stands alone."""
 COMPOSED_CLONES = Reference(
@@ -117,12 +117,12 @@ EPOCH_ADAPTIVE = Reference(
 
 
 def is_loose(bound: Certified, share: float = LOOSE) -> bool:
-    """Return whether a number is further beside the truth than a share of itself."""
+    """Return whether a number exceeds the truth by more than a share of itself."""
     return bound.excess > share * bound.value
 
 
 def depth_for(delta: float, T: int) -> float:
-    """Return at which e^−depth outcomes of a round are left out: T of them are little beside δ."""
+    """Return the depth: outcomes below e^−depth are left out, T of which are far below δ."""
     return DEPTH * max(1, math.ceil((math.log(T) - math.log(delta) + 12) / DEPTH))
 
 
@@ -566,7 +566,7 @@ class Allocation(StrEnum):
     FIXED = "fixed"
     """Before the epoch, one for all its rounds."""
     ADAPTIVE = "adaptive"
-    """Before each round, from what the rounds before it gave."""
+    """Before each round, from the results of earlier rounds."""
 
 
 def rounds_an_epoch(k: ArrayLike, n: ArrayLike) -> Any:
@@ -576,7 +576,7 @@ def rounds_an_epoch(k: ArrayLike, n: ArrayLike) -> Any:
 
 
 def epochs_begun(T: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
-    """Return ⌈T/⌊n/k⌋⌉, how many epochs T rounds begin: what is composed."""
+    """Return ⌈T/⌊n/k⌋⌉, the number of epochs that T rounds begin and that are composed."""
     return scalar_if_0d(np.ceil(checks.rounds(T) / rounds_an_epoch(k, n)))
 
 

@@ -148,7 +148,7 @@ def by_round(
     rounds: tuple[ArrayLike, ArrayLike, ArrayLike],
     x: FloatArray,
 ) -> Any:
-    """Return what a curve of each round is at x, all broadcast; 0 where ε₀ is 0.
+    """Return the value of each round's curve at x, all broadcast; 0 where ε₀ is 0.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ _WIDE = 700.0
 _CELLS = 60_000
 """Summands worked on together."""
 _ROUNDING = 1e-11
-"""What sums may be too large by, relative to themselves; δ is lowered by it."""
+"""Relative error of sums, from above; δ is lowered by it."""
 
 _Slopes = tuple[FloatArray, FloatArray]
 

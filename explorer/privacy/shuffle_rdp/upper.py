@@ -82,7 +82,7 @@ def log_mixed(eps0: FloatArray, k: FloatArray, top: int) -> FloatArray:
 
 
 def log_sharp_mixed(eps0: FloatArray, k: FloatArray) -> FloatArray:
-    """Return ln of what bounds D_2 of k messages better than Theorem 4 (`ternary.sharp_mixed`)."""
+    """Return ln of a bound on D_2 of k messages, sharper than Theorem 4 (`sharp_mixed`)."""
     inverse = np.exp(-eps0)
     share = np.where(inverse < 0.5, 2 / (1 + 2 * inverse), 1.0)
     # (1 − 1/E)^k; at ε₀ = 0 nothing is left of it.

@@ -173,7 +173,7 @@ _COST_BITS = 40
 
 @dataclass(frozen=True)
 class GridEmd:
-    """An earth mover's distance and what is known about it.
+    """An earth mover's distance with certified ends.
 
     Attributes
     ----------
@@ -424,7 +424,7 @@ def _sum(grid: FloatArray) -> float:
 
 
 def _missing(small: FloatArray, large: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return what `numpy.pad` must add at the ends to give a grid the shape of a larger one."""
+    """Return the widths by which `numpy.pad` extends a grid to the shape of a larger one."""
     return (0, large.shape[0] - small.shape[0]), (0, large.shape[1] - small.shape[1])
 
 

@@ -143,7 +143,7 @@ def _augment(
     arc: Any,
     count: Any,
 ) -> int:
-    """Send what excess can along labels; returns how much was sent.
+    """Send excess along labels as far as possible; return the amount sent.
 
     A depth-first search with current arcs from every node with excess. A node whose arcs are used
     up gets the label it would have in a new search (shortest augmenting paths after Ahuja and

@@ -165,7 +165,7 @@ def transport_plan(cost: ArrayLike) -> Plan:
 
 
 def _cancel(c: FloatArray, left: IntArray, right: IntArray) -> None:
-    """Take away what lies at the same point of both, in place."""
+    """Remove mass that lies at the same point of both, in place."""
     for x in np.flatnonzero((c == 0.0).any(axis=1)).tolist():
         same = np.flatnonzero(c[x] == 0.0)
         # As much as there is of each of them in turn, until nothing is left to match.

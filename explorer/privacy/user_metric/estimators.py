@@ -179,7 +179,7 @@ def emd_projection(estimate: ArrayLike, space: Clustered) -> FloatArray:
     Raises
     ------
     ValueError
-        If the shape or the sum is not as said.
+        If the shape or the sum is not as above.
     """
     f = np.asarray(estimate, dtype=float)
     space.emd_of_masses(f, np.full(space.size, 1.0 / space.size))

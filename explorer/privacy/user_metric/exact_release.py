@@ -241,7 +241,7 @@ def debiased_histogram(answers: ArrayLike, channel: ArrayLike) -> FloatArray:
     Raises
     ------
     ValueError
-        If the condition number of A is above 1e8: the answers then hardly tell items apart.
+        If the condition number of A is above 1e8: the answers then hardly depend on the item.
     """
     a = _invertible(channel)
     y = indices(answers, len(a))

@@ -31,7 +31,7 @@ from explorer.privacy.user_metric.hops import (
 )
 
 _FIRST, _LAST, _POINTS = 0.5, 8.0, 32
-"""Where peaks are looked for, αd/m, and at how many points: those of 1,500 random settings were
+"""Range searched for peaks, αd/m, and number of points: those of 1,500 random settings were
 between 0.53 and 5.9. A step is 9 %."""
 _FEW = 2000.0
 """Below so many clones the normal approximation does not see every peak, and exact sums are
@@ -125,7 +125,7 @@ def group_alpha(
     *,
     in_order: bool = False,
 ) -> Any:
-    """Return the least α at which `group_delta` ≤ δ': what item-wise release at α₀ guarantees.
+    """Return the least α at which `group_delta` ≤ δ': the guarantee of item-wise release at α₀.
 
     Between 0 and m·α₀, rounded up. δ' rises with α before it falls; the crossing returned is on a
     falling side, the first of them where there is a minimum distance. Infinite where α would have
@@ -325,7 +325,7 @@ def _peaks(target: _Target, alpha: float) -> tuple[tuple[float, float], ...]:
 
 
 def _summits(target: _Target, alpha: float) -> tuple[tuple[float, float], ...]:
-    """Return where f has peaks and what it is there, exactly; nothing if they can't be below α."""
+    """Return positions and exact heights of the peaks of f; empty if they can't be below α."""
     return _exact(target) if alpha > _searched(*target[:3:2])[0] else ()
 
 

@@ -48,7 +48,7 @@ _TINY = 5e-324
 SEARCHED = 680.0
 """How many e-folds below its largest value a parameter is searched for."""
 _GRID = 96
-"""Lengths at which the integrand is looked at roughly."""
+"""Lengths at which the integrand is sampled first."""
 _PANELS, _FINE, _STEPS = 40, 150, 24
 """Panels of exact sums, to calibrate and for δ′ itself, and steps within each, where H is
 interpolated."""

@@ -274,7 +274,7 @@ def bounded_emd_reduction(
 OPTIMAL_ITEMS = 40
 """Most items: the program has a variable for every pair of them."""
 _ROUNDING = 1e-12
-"""What a level computed in floats may be off by, of itself."""
+"""Relative error of a level computed in floats."""
 
 
 class Optimal:

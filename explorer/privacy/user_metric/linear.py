@@ -50,7 +50,7 @@ def log_gamma_step(x: Any, h: Any) -> FloatArray:
 
 
 _ENTRIES = 1 << 18
-"""Most numbers held at once: what stays in the processor's cache."""
+"""Most numbers held at once: they fit in the processor's cache."""
 
 
 class Slopes(NamedTuple):

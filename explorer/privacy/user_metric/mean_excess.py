@@ -74,14 +74,14 @@ class _Tilt(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """The N that are summed, and what the others can add."""
+    """The N that are summed, and a bound on the others."""
 
     tilt: _Tilt
     low: float
     high: float
     log_outside: float
     steps: float
-    """From the mode of N to the end, times a step's log-ratio: what rounding grows with."""
+    """From the mode of N to the end, times a step's log-ratio; rounding grows with it."""
 
 
 def log_mean_excess(
@@ -210,7 +210,7 @@ def _tilt(total: float, log_p: float, log_q: float, kappa: float) -> _Tilt:
     share = tilted / (rest + tilted)
     mean = total * share
     other = rest / (rest + tilted)
-    # p = 1 and nothing else: log1p would be asked for ln(1 − 1·(1 − e^−KL)) = −KL.
+    # p = 1 exactly: log1p would have to compute ln(1 − 1·(1 − e^−KL)) = −KL.
     log_mass = total * (math.log1p(-drop) if rest > 0 else -kl)
     return _Tilt(kl, log_mass, mean, math.sqrt(mean * other), share, other)
 

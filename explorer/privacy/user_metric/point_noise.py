@@ -119,7 +119,7 @@ def moved_places(
 ) -> tuple[FloatArray, FloatArray]:
     """Return places moved by independent planar Laplace noise on a sphere: latitude, longitude.
 
-    Demonstration: numbers in double precision are no exact noise, and lattices of them tell.
+    Demonstration: numbers in double precision are no exact noise: their lattices leak.
 
     Parameters
     ----------

@@ -45,14 +45,14 @@ _MAX_WINDOW = 1 << 18
 _MAX_CLONES, _MAX_ITEMS = 4e3, 2000
 """With more clones a hop, or more items a user, the sums take too long: m·α₀ is returned."""
 _FINE = 0.004
-"""A step of the lattice, as a share of what a hop may cost."""
+"""A step of the lattice, as a share of a hop's privacy loss."""
 _MAX_DEPTH = 25.0
 """Largest α₀ of a hop whose loss is added up: 1 − tanh(α₀/2) loses its digits beyond, where there
 are no clones to speak of."""
 _SLACK = 1e-3
 """Relative; numbers of hops are not told apart more finely."""
 PRODUCT_ITEMS = 30
-"""Most items of a user whose hops are added up side by side while somebody waits."""
+"""Most items of a user whose hops are added up side by side in interactive use."""
 
 
 class _Hop(NamedTuple):
@@ -217,7 +217,7 @@ def _tilt_to_mean(hop: _Hop, mean: float) -> float:
 
 
 def _tilt_to_depth(hop: _Hop, depth: float) -> float | None:
-    """Return the tilt λ with λK′ − K = depth, what Chernoff's bound is there; None if none has."""
+    """Return the tilt λ with λK′ − K = depth, Chernoff's bound there; None if there is none."""
     low, high = 0.0, 1.0
 
     def deep(tilt: float) -> bool:
@@ -249,7 +249,7 @@ def _epsilon(k: int, alpha0: float, delta: float, total: float, step: float) -> 
     sums = None if tilt is None else _sums(hop, k, tilt)
     if sums is None:
         return top
-    # Far below what is asked for masses may add up to infinity.
+    # Far below the target masses may add up to infinity.
     with np.errstate(over="ignore", invalid="ignore"):
         return min(sums.epsilon(delta, Role.UPPER), top)
 
@@ -292,7 +292,7 @@ def product_alpha(alpha0: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: Ar
     """Return an α of item-wise release on a space where different items are 1 apart.
 
     Rounded up, by some 1e-3 of itself, never above m·α₀; that itself in the local model, where a
-    user's items leave nobody to hide among. Not always below `group_alpha`: take the smaller.
+    user's items leave no clones. Not always below `group_alpha`: take the smaller.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def best_alpha0(
     Parameters
     ----------
     side_by_side : bool
-        Whether `product_alpha0` is asked too, which takes up to some seconds: where the smallest
+        Whether `product_alpha0` is computed too, which takes up to some seconds: where the smallest
         distance is 1 and m at most 30.
     """
 

@@ -91,7 +91,7 @@ def bounded_reduction(
     s: ArrayLike,
     concentration: Concentration | str = Concentration.CHERNOFF,
 ) -> Reduction:
-    """Return what BoundedEMDReduction needs and guarantees (Theorem 5.3 with its cap).
+    """Return requirement and guarantee of BoundedEMDReduction (Theorem 5.3 with its cap).
 
     Distances are at most 1, so a threshold of 1 or more needs no concentration: α = ε, and the
     guarantee has δ instead of 2δ (errata user-D5). The informal Theorem 1.3 is wrong (errata
@@ -176,7 +176,7 @@ def _log_ratio_series(v: FloatArray) -> FloatArray:
 
 
 def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
-    """Return Pr[Bin(s, μ)/s ≥ (1+√2)μ + (3/s)ln(1/δ)], what Lemma 5.2 bounds by δ, exactly.
+    """Return Pr[Bin(s, μ)/s ≥ (1+√2)μ + (3/s)ln(1/δ)] exactly, which Lemma 5.2 bounds by δ.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
 
 
 def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
-    """Return the least c = k/s with Pr[Bin(s, r)/s > c] ≤ δ: what 0/1 distances ask for.
+    """Return the least c = k/s with Pr[Bin(s, r)/s > c] ≤ δ: the threshold of 0/1 distances.
 
     A lower bound on every threshold that holds for the coupled draws of Lemma 5.2, and the
     threshold itself where all distances are 0 or 1.

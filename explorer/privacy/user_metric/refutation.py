@@ -1,10 +1,10 @@
 """Lower bounds on the δ of item-wise release, from a mechanism that attains them.
 
 Three items x, y (a distance d apart) and z (1 from both), answers +, − and ⊥. z answers + and −
-with p/2 each, x with (1−η)s and (1−η)(1−s), y the other way round; s = 1/(1+e^{−α₀d}),
-η = (1−p)e^{−α₀}, p = 2se^{−α₀}(1−e^{−α₀})/(1−2se^{−2α₀}): α₀·d-private ratio by ratio. One user has
-j items at x or at y, the rest and everybody else's are at z. T = #+ − #− then has laws P and Q, Q
-the mirror image of P, and
+with p/2 each, x with (1−η)s and (1−η)(1−s), y the other way round; s = 1/(1+e^{−α₀d}), η =
+(1−p)e^{−α₀}, p = 2se^{−α₀}(1−e^{−α₀})/(1−2se^{−2α₀}): α₀·d-private ratio by ratio. One user has j
+items at x or at y, the rest and those of all other users are at z. T = #+ − #− then has laws P and
+Q, Q the mirror image of P, and
 
     δ ≥ Σ_T (P(T) − e^{αjd/m}P(−T))_+
 
@@ -122,7 +122,7 @@ def _log1p(u: Any) -> Any:
 _MAX_WINDOW = 1 << 18
 """Longer laws are not summed: nothing is refuted then."""
 _SHARES = np.geomspace(1e-3, 1.0, 61)
-"""Ways w of which the worst is looked for."""
+"""Ways w among which the worst is searched."""
 
 
 def refuting_delta(
@@ -236,7 +236,7 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
 
 
 def _tilt_to(counts: Counts, mean: float, tilt: float = 0.0) -> float:
-    """Return the tilt under which T has this mean, looked for from another on."""
+    """Return the tilt under which T has this mean, searched from another tilt on."""
     low, high = -40.0, 40.0
     for _ in range(60):
         _, at, slope = counts.cumulants(tilt)

@@ -517,7 +517,7 @@ class Binding(StrEnum):
 
 @dataclass(frozen=True)
 class Inversion:
-    """The largest α₀ that Theorem 4.4 certifies, and what limits it.
+    """The largest α₀ that Theorem 4.4 certifies, and the constraint that limits it.
 
     Attributes
     ----------
