@@ -22,6 +22,7 @@ from explorer.checkins.parsing.streams import decompress
 from explorer.checkins.readers import excel
 from explorer.checkins.scan import Damage
 from explorer.cli import run
+from tests import snapshots
 from tests.checkins.conftest import good
 
 Write = Callable[..., Path]
@@ -106,6 +107,7 @@ def test_rows_before_a_wrong_checksum_are_kept(write: Write, rows: int) -> None:
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == rows
         assert data.report.rejected == {}
+        snapshots.check(data.report.notes)
         assert any("checksum" in note for note in data.report.notes)
 
 

@@ -11,6 +11,7 @@ import pytest
 from explorer.checkins import Mapping, MappingNeeded, Preview, Reason, open_checkins, sniff
 from explorer.checkins.parsing.guess_columns import with_columns
 from explorer.checkins.parsing.times import EPOCHS, OFFERED, time_format
+from tests import snapshots
 
 Write = Callable[..., Path]
 ROWS = 60
@@ -39,6 +40,7 @@ def test_minutes_of_the_day_are_no_time_that_can_be_read(write: Write) -> None:
     preview = sniff(path)
     question = preview.question("time")
     assert question is not None
+    snapshots.check(question.text)
     assert {"“time”", "“0”:"} <= set(question.text.split())
     with pytest.raises(MappingNeeded, match=r"minutes\.csv: "):
         open_checkins(path, cache_dir=None)

@@ -28,6 +28,7 @@ from explorer.checkins import (
 )
 from explorer.checkins.parsing.crs import canonical_crs
 from explorer.checkins.parsing.guess_columns import with_columns
+from tests import snapshots
 
 Write = Callable[..., Path]
 DAY = datetime.datetime(2010, 3, 28, 12, 30, 15)
@@ -263,6 +264,7 @@ def test_times_of_day_beside_dates_are_asked_about(day, clock, tmp_path: Path) -
     question = sniff(path).question("time")
     assert question is not None
     assert question.candidates[0].fields == (("time", 1),)
+    snapshots.check(question.text)
     assert "“time”" in question.text
     with pytest.raises(MappingNeeded):
         open_checkins(path, cache_dir=None)

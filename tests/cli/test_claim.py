@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import run
+from tests import snapshots
 
 QUESTION = ("bounds", "amplification", "--sweep", "delta=1e-8:1e-4:5")
 
@@ -34,6 +35,7 @@ def test_what_is_claimed_is_said_and_stands_in_the_file(
 def test_what_cannot_be_claimed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*QUESTION, "--claim", "lower"]) == 1
     said = capsys.readouterr().err
+    snapshots.check(said)
     assert "'lower'" in said
     for key in ("exact_2021", "exact_2023", "closed", "local"):
         assert key in said

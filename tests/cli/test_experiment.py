@@ -13,6 +13,7 @@ import pytest
 from explorer.cli import run, running
 from explorer.engine.experiments import Checkpoint, trials_file
 from explorer.studies.heatmap.experiments.figures import FIGURES
+from tests import snapshots
 from tests.planes import gaze_table
 
 REGION = "40.55,-74.10,40.90,-73.75"
@@ -324,6 +325,7 @@ def test_regions_without_check_ins_are_told(said: Said) -> None:
     nowhere = [*QUALITY, "--data", "sample", "--region", "1,1,2,2", "--draws", "1"]
     code, _, err = said(*nowhere)
     assert code == 1
+    snapshots.check(err)
     assert "1,1,2,2:" in err
     assert "--region" in err
     code, _, err = said("experiment", "figure-4", "--data", "sample", "--region", "1,1,2,2")

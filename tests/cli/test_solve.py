@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import run
+from tests import snapshots
 
 QUESTION = ("bounds", "shuffle-rdp", "--set", "T=1000", "--for", "theorem1")
 
@@ -74,5 +75,6 @@ def test_a_curve_that_names_the_parameter_is_named_as_it_is_at_the_solution(
     assert run([*words, "--target", "0.5"]) == 0
     printed = capsys.readouterr()
     assert float(printed.out) == pytest.approx(0.1)
+    snapshots.check(printed.err)
     assert "(ε = 0.1," in printed.err
     assert "requirement 1" in printed.err

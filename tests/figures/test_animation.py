@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from explorer import __version__
 from explorer.cli import run
 from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import recipe_from_dict
@@ -41,6 +42,7 @@ from explorer.studies.base.study import (
     parameter,
 )
 from explorer.studies.registry import get_study
+from tests import snapshots
 from tests.figures.reading import BOTH
 from tests.figures.samples import RECIPE, hot_map, maps
 
@@ -159,6 +161,7 @@ def test_what_is_said_below_a_frame_is_true(monkeypatch: pytest.MonkeyPatch) -> 
     frames = stamps_of(with_frames(job("gif"), DRAWS, answer), monkeypatch)
     said = {captions.origin_line(f.result, f.view, f.recipe) for f in frames}
     (text,) = said
+    snapshots.check(text, version=__version__)
     assert "20 noisy maps" in text
     assert "20 times ε" in text
 

@@ -27,6 +27,7 @@ from explorer.release.ledger.ledger import LOST, NOTICES, OLDER, Ledger
 from explorer.release.ledger.state import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account, replay
 from explorer.release.ledger.storage import DrawLock
 from explorer.release.ledger.view import compare_copies, read_ledger
+from tests import snapshots
 from tests.release.ledgers import FILE, Clock, opened, planned, population, released, reserved
 
 HALF = Fraction(1, 2)
@@ -416,6 +417,7 @@ def test_a_full_disk_before_start_costs_nothing(folder: Path) -> None:
         _full(ledger, 3)
         with pytest.raises(DiskFullError) as full:
             ledger.start(release, 2_000_000)
+        snapshots.check(str(full.value))
         assert "7 MB" in str(full.value)
         assert "nothing was spent" in str(full.value)
         assert str(folder) in str(full.value)

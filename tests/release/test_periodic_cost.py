@@ -10,6 +10,7 @@ import pytest
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
 from explorer.release.ledger.state import Release
+from tests import snapshots
 
 WEEK = Fraction(1, 10)
 DELTA = Fraction(1, 10**6)
@@ -69,6 +70,7 @@ def test_shares_of_area_and_time_are_exact() -> None:
     mine = _where("0", "0", "1", "1", "01", "15")
     (found,) = overlaps(mine, WEEK, [_release(_where("0.5", "0.5", "2", "2", "08", "22"))])
     assert (found.area, found.time, found.nested) == (Fraction(1, 4), Fraction(1, 2), False)
+    snapshots.check(found.sentence)
     assert "25 % of its area" in found.sentence
     assert "50 % of its time" in found.sentence
     apart = [_where("2", "2", "3", "3"), _where("0", "0", "1", "1", "15", "22")]

@@ -17,6 +17,7 @@ from explorer.release.certificate.registry import registry_entry, registry_file,
 from explorer.release.certificate.report import evaluation_rows, sections
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.sentences import SHOWN
+from tests import snapshots
 from tests.release import mutations
 
 DATA = Path(__file__).parents[1] / "data" / "release"
@@ -108,6 +109,7 @@ def test_epsilon_is_rounded_up_and_its_fraction_stands_in_the_details() -> None:
 def test_the_strip_puts_unit_and_period_before_epsilon() -> None:
     found = compare_deployments(EXAMPLE)
     assert len(found.rows) == 16
+    snapshots.check(found.source)
     assert "15 of 41 entries" in found.source
     assert found.licence.startswith("MIT License")
     assert found.rows[0].bar == Fraction(7, 4)
