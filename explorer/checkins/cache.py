@@ -39,9 +39,9 @@ _JUST_BEGUN_S = 60
 def source_key(*paths: Path) -> str:
     """Return a key for the current state of a file, or of several.
 
-    Made of path, size, inode, times of change and the first and last megabyte (of several files,
-    their shares of it), so that it costs no pass over the file. A change in the middle that
-    preserves all of these is found by `drop_changed`.
+    Derived from path, size, inode, modification times and the first and last megabyte (with several
+    files, a part of it each), so that it costs no pass over the file. A change in the middle that
+    preserves all of these is detected by `drop_changed`.
     """
     end = max(_END // len(paths), _MIN_END)
     keys = [_source_key(path, end) for path in paths]
@@ -267,7 +267,7 @@ def drop_changed(cache_dir: Path, source: str, fingerprint: str) -> int:
     Returns
     -------
     int
-        Entries forgotten. Whoever has one open keeps it until it is closed.
+        Entries removed. An entry that is open stays usable until it is closed.
     """
     dropped = 0
     for folder in cache_dir.glob(f"{source}-*"):
@@ -329,7 +329,7 @@ def checksums(
 ) -> dict[str, str]:
     """Return the checksums of files by name; `tick` receives the share done."""
     whole = max(sum((folder / name).stat().st_size for name in names), 1)
-    done, found = 0, {}
+    done, checksum_text = 0, {}
     piece = memoryview(bytearray(_PIECE))
     for name in names:
         checksum = xxhash.xxh3_128()
@@ -338,8 +338,8 @@ def checksums(
                 checksum.update(piece[:count])
                 done += count
                 tick(done / whole)
-        found[name] = checksum.hexdigest()
-    return found
+        checksum_text[name] = checksum.hexdigest()
+    return checksum_text
 
 
 def checksum_of(report: dict[str, Any], files: dict[str, str]) -> str:
@@ -354,7 +354,7 @@ class CacheUse:
     Attributes
     ----------
     files : int
-        Check-in files whose rows are kept, once for each way in which one was read.
+        Number of entries: check-in files, once for each way in which one was read.
     size : int
         Bytes, what killed processes left behind included.
     """

@@ -74,20 +74,20 @@ class CheckinData:
     fingerprint : str
         sha256 of the file as it is, or of names and sha256 of several; empty if it was not taken.
     basename : str
-        Name of the file or folder without what it lies in; all that a recipe may tell.
+        Name of the file or folder without its location; the only name in recipes.
     files : DataFiles
-        Where the files were, for exporting what was rejected. Never stored in a recipe.
+        Paths of the files, for exporting rejected lines. Never stored in a recipe.
     size : int
         Bytes of the file.
     synthetic : bool
         Whether the fingerprint is that of a bundled sample.
     report : LoadReport
     rows, users : int
-        Kept rows, and users with at least one.
+        Valid rows, and users with at least one.
     first_time, last_time : str or None
         ISO 8601 UTC instants; None without a time column.
     extent : (south, west, north, east)
-        Smallest box of degrees around all kept rows.
+        Smallest box of degrees around all valid rows.
     has_times, has_weights, larger_than_memory : bool
     region_only : bool
         Whether only one region's rows were read (`explorer.checkins.region_query`).
@@ -95,7 +95,7 @@ class CheckinData:
     columns : dict, which is the mapping (and layer or sheet, and names of columns) as a recipe
         tells it
     unit : str
-        The privacy unit: ``user``, ``row`` (each kept row is a user) or ``file`` (all rows are one
+        The privacy unit: ``user``, ``row`` (each valid row is a user) or ``file`` (all rows are one
         user).
     names : dict of str to str
         Names of the columns in use, by the field of the mapping.
@@ -190,7 +190,7 @@ class CheckinData:
     ) -> SelectedRows:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
-        Users with at least one kept row inside box and time range are sampled by the keyed hash of
+        Users with at least one valid row inside box and time range are sampled by the keyed hash of
         their ids (`explorer.checkins.sampling`): either `users` with the smallest hashes (all,
         if fewer are there), or those whose hash lies below a share of all hashes.
 
@@ -277,16 +277,16 @@ class CheckinData:
         -------
         ndarray of uint32, shape (rows, columns)
             Row 0 south, column 0 west; the northern and eastern edges belong to the last cells.
-            Rows are counted, whatever their weight.
+            Rows are counted without their weights.
         """
         where, values = self._inside(box, start, end, image)
-        found = self._fetch(
+        counts = self._fetch(
             f"SELECT {grid_cell(box, columns, rows, self.plane)} AS cell, count(*)::UINTEGER AS n "
             f"FROM {self._rows} WHERE {where} GROUP BY cell",
             values,
         )
         grid = np.zeros(rows * columns, dtype=np.uint32)
-        grid[found["cell"]] = found["n"]
+        grid[counts["cell"]] = counts["n"]
         return grid.reshape(rows, columns)
 
     def busiest_cells(
@@ -340,7 +340,7 @@ class CheckinData:
         CheckinError
             If the check-in file has gone or changed, or the target can't be written.
         LoadCancelled
-            If `cancelled` said so.
+            If `cancelled` returns True.
         """
         try:
             changed = self.files.states() != self._settings["state"]
@@ -455,8 +455,8 @@ class CheckinData:
     def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:
         """Return numeric columns as arrays. Text would block the window for too long."""
         with self._connection.cursor() as cursor:
-            found = cursor.execute(query, values).fetchnumpy()
-        return {name: np.asarray(column) for name, column in found.items()}
+            columns = cursor.execute(query, values).fetchnumpy()
+        return {name: np.asarray(column) for name, column in columns.items()}
 
     def _pieces(self, query: str, values: list[Any]) -> Iterator[dict[str, Any]]:
         """Yield columns of all rows, some rows of the file at a time.
@@ -539,21 +539,21 @@ class ShardedData(CheckinData):
             def ranked(number: int) -> RowSelection:
                 return RowSelection.ranked(self.shards[number], where, hashes[number], choose)
 
-            found = [self._piece(partial(ranked, number)) for number in range(len(self.shards))]
+            pieces = [self._piece(partial(ranked, number)) for number in range(len(self.shards))]
         else:
-            found, left = [], users
+            pieces, left = [], users
             for shard in self.shards:
                 among = None if share is None else shard.users_below(share)
-                found.append(self._piece(partial(RowSelection, shard, where, left, among)))
+                pieces.append(self._piece(partial(RowSelection, shard, where, left, among)))
                 if left is not None:
                     check()
-                    left -= found[-1].users_used
+                    left -= pieces[-1].users_used
         all_users = (users, share) == (None, None)
         return ShardedRows(
             self.basename,
             self.shards[0].step,
             self.users,
-            tuple(found),
+            tuple(pieces),
             all_users,
             self._row_cache,
             self.region_only,
@@ -645,9 +645,9 @@ class ShardedData(CheckinData):
         if not (high and wide):
             raise ValueError(f"box: {box} has no area to divide into cells")
         for shard in self.shards:
-            found, each = shard.rows.inside(shard.rows.mask(where))
-            row = (shard.y[found].astype(np.int64) - edges.south) * rows // high
-            column = (edges.eastwards(shard.x[found]) - edges.west) * columns // wide
+            inside, each = shard.rows.inside(shard.rows.mask(where))
+            row = (shard.y[inside].astype(np.int64) - edges.south) * rows // high
+            column = (edges.eastwards(shard.x[inside]) - edges.west) * columns // wide
             cells = np.minimum(row, rows - 1) * columns + np.minimum(column, columns - 1)
             yield cells, np.repeat(np.arange(len(each)), each)
 
@@ -663,12 +663,12 @@ class ShardedData(CheckinData):
         with self._lock:
             known = self._seeded
         if known is None or known[0] != seed:
-            found = []
+            hashes = []
             for file in self._user_files():
                 with self._connection.cursor() as cursor:
                     names = cursor.execute(f"SELECT name FROM {parquet_table(file)}")
-                    found.append(fetched_hashes(names, seed, check))
-            known = (seed, found)
+                    hashes.append(fetched_hashes(names, seed, check))
+            known = (seed, hashes)
             with self._lock:
                 self._seeded = known
         return known[1]
@@ -707,7 +707,7 @@ class StoredData:
         return cls(data.folder, data.files, data.synthetic)
 
     def open(self) -> CheckinData:
-        """Open the check-ins in this process too; raises whatever is wrong with the folder.
+        """Open the check-ins in this process too; raises any error of the folder.
 
         Closing them does not remove the folder, which belongs to the first process.
         """

@@ -22,7 +22,7 @@ def _threads() -> int:
 
 
 def streaming_bytes() -> int:
-    """Return the memory in bytes for streaming from file to file, whatever their size."""
+    """Return the memory in bytes for streaming between files of any size."""
     return (MEMORY_BASE + MEMORY_PER_THREAD * _threads()) * 1_000_000
 
 
@@ -80,7 +80,7 @@ def read_file(path: Path) -> str:
 def parquet_table(*paths: Path, numbered: bool = False) -> str:
     """Return a table expression of exactly these Parquet files, one after the other.
 
-    Its columns are those inside it, whatever the folders around it are called (``user=5``).
+    Names of the folders around it (``user=5``) do not become columns.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def finds_exactly(con: Any, path: Path) -> bool:
     absolute = os.path.abspath(path)
     if not _is_utf8(absolute):
         return False
-    found = con.execute(f"SELECT file FROM glob({read_file(path)})").fetchmany(2)
-    return bool(found == [(absolute,)])
+    matches = con.execute(f"SELECT file FROM glob({read_file(path)})").fetchmany(2)
+    return bool(matches == [(absolute,)])
 
 
 def _is_utf8(text: str) -> bool:
@@ -166,7 +166,7 @@ def run(
     con : DuckDB connection
     sql : str
     tick : callable
-        Called about every 10 ms with the share done (0…1); whatever it raises stops the statement
+        Called about every 10 ms with the share done (0…1); an exception stops the statement
         and is raised here once the thread has ended.
     meanwhile : callable or None
         Work done by the caller's thread while the statement runs; an exception stops both.
@@ -178,12 +178,12 @@ def run(
     What `fetch` does.
     """
     failure: list[BaseException] = []
-    found: list[Any] = []
+    result: list[Any] = []
 
     def work() -> None:
         try:
-            found.append(fetch(con.execute(sql)))
-        except BaseException as fault:  # handed to the caller's thread, whatever it is
+            result.append(fetch(con.execute(sql)))
+        except BaseException as fault:  # re-raised in the caller's thread
             failure.append(fault)
 
     tick(0.0)
@@ -202,7 +202,7 @@ def run(
         raise
     if failure:
         raise failure[0]
-    return found[0]
+    return result[0]
 
 
 class SharedConnection:

@@ -58,7 +58,7 @@ class FetchError(Exception):
 
 
 class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
-    """A download was cancelled; the received part is kept for the next call."""
+    """A download was cancelled; the next call continues from the received part."""
 
 
 def missing_library(what: str, extra: str, *libraries: str) -> str:
@@ -69,7 +69,7 @@ def missing_library(what: str, extra: str, *libraries: str) -> str:
     what : str
         What needs the libraries, as the sentence begins.
     extra : str
-        What of this package installs them.
+        Extra of this package that installs them.
     """
     lacking = [name for name in libraries if find_spec(name) is None]
     if not lacking:

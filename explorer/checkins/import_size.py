@@ -20,7 +20,7 @@ SHARD_ROWS = 1_500_000
 MAX_BITS = 12
 
 MIN_BYTES_PER_ROW = 5
-"""Lower bound of a file's bytes per row, whatever the compression."""
+"""Lower bound of a file's bytes per row, for any compression."""
 
 _BYTES_A_ROW = 60
 """Bytes per row of a shard while it is sorted."""
@@ -66,12 +66,11 @@ class ImportSize:
     def notice(self) -> str:
         """Message about duration and disk space, shown before the import begins."""
         time = f"{self.seconds / 60:,.0f} min" if self.seconds > 90 else f"{self.seconds:,.0f} s"
-        kept = format_bytes(self.rows * _KEPT)
+        permanent = format_bytes(self.rows * _KEPT)
         return (
-            f"About {self.rows:,} rows are more than are opened at once: they are sorted by user "
-            f"on the disk first, once: some {time} (an estimate) with {format_bytes(self.disk)} of "
-            f"disk, of which {kept} are kept. If it is stopped half-way by force, it goes on from "
-            "there."
+            f"About {self.rows:,} rows are too many to be opened at once and are sorted by user on "
+            f"disk first. This takes about {time} (an estimate) and {format_bytes(self.disk)} of "
+            f"disk space, of which {permanent} stay in use. An interrupted import is continued."
         )
 
     @property
@@ -93,8 +92,8 @@ def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
         return 0
     lines, size = 0.0, 0
     for part in files.parts[:3]:
-        found, used = _lines(part.path)
-        lines, size = lines + found, size + used
+        line_count, used = _lines(part.path)
+        lines, size = lines + line_count, size + used
     whole = sum(part.path.stat().st_size for part in files.parts)
     return round(lines / max(size, 1) * whole)
 
@@ -107,7 +106,7 @@ def _lines(path: Path) -> tuple[int, int]:
     if head.startswith(b"\x1f\x8b"):
         try:
             text = zlib.decompressobj(31).decompress(head)
-        except zlib.error:  # damaged; reading it will say so
+        except zlib.error:  # damaged, which is reported when it is read
             return 0, len(head)
     return text.count(b"\n"), len(head)
 
@@ -122,12 +121,12 @@ def plan_import(
 ) -> ImportSize:
     """Return the resources of an import within a memory limit in bytes.
 
-    By default it takes as many workers as there are processors and room in the memory.
+    By default as many workers as processors and memory allow.
 
     Raises
     ------
     CheckinError
-        If the disk has not enough room.
+        If there is not enough disk space.
     """
     processors = min(os.cpu_count() or 1, 8)
     workers = workers or max(1, min(processors, memory // (2 * _INTERPRETER) - 1))

@@ -217,7 +217,7 @@ class Layout:
             else len(self.users)
         )
 
-    def subset(self, found: Whole, each: Whole) -> Layout:
+    def subset(self, indices: Whole, each: Whole) -> Layout:
         """Return a layout of selected rows, without users that have none.
 
         Parameters
@@ -227,7 +227,7 @@ class Layout:
         """
         there = np.flatnonzero(each)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(each[there])])
-        return self._part(found, there, offsets)
+        return self._part(indices, there, offsets)
 
     def first(self, rows: int) -> Layout:
         """Return the first users with about `rows` rows: a uniform sample of users."""
@@ -266,13 +266,13 @@ class Layout:
         parts, taken = [self._part(slice(0), slice(0), self.offsets[:1])], 0
         for users in rows.pieces(_PIECE):
             some = rows.cut(users)
-            found, each = some.inside(some.mask(where))
-            taken += len(found)
+            inside, each = some.inside(some.mask(where))
+            taken += len(inside)
             if taken > _COARSE * len(self.y):
                 return self
             there = np.flatnonzero(each)
-            ends = np.cumsum(each[there]) + (taken - len(found))
-            parts.append(self._part(found + self.offsets[users.start], there + users.start, ends))
+            ends = np.cumsum(each[there]) + (taken - len(inside))
+            parts.append(self._part(inside + self.offsets[users.start], there + users.start, ends))
             check()
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])

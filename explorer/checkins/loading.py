@@ -103,14 +103,14 @@ def open_checkins(
     dialect : Dialect or None
         How text turns into fields; None uses what `sniff` saw.
     cache_dir : Path or None
-        Where validated rows are kept; None keeps them in a temporary folder until `close`.
+        Folder of the cache; None stores validated rows in a temporary folder until `close`.
     use_cache : bool
         False reads the file anew and leaves nothing behind. If the contents are no longer those of
         an entry that is kept in `cache_dir`, that is found out, and the entry forgotten.
     progress : callable or None
         Called with `Progress` in the caller's thread, at most 20 times a second.
     cancelled : callable or None
-        Asked about every 10 ms; true stops the load within about 50 ms.
+        Called about every 10 ms; True stops the load within about 50 ms.
     detect_duplicates : bool
         Whether rows that repeat an earlier one are rejected.
     fingerprint : bool
@@ -132,10 +132,10 @@ def open_checkins(
     UnpackNeeded
         If it unpacks to far more than check-ins do, and the dialect does not say that it may.
     MappingNeeded
-        If needed columns can't be told, or over half of the first 10,000 rows fail; carries the
+        If needed columns can't be detected, or over half of the first 10,000 rows fail; carries the
         preview for a mapping step.
     LoadCancelled
-        If `cancelled` said so; nothing is left behind.
+        If `cancelled` returns True; nothing is left behind.
     """
     sniffed = sniff_source(source, SniffSettings.of(mapping, dialect), cancelled, sniffed)
     files, preview = sniffed.files, sniffed.preview
@@ -161,8 +161,8 @@ def open_checkins(
             state = cache.source_key(*(part.path for part in files.parts))
         except OSError as fault:
             raise CheckinError(f"{plan.name} can't be read ({fault.strerror or fault}).") from None
-    said, *later = plan.mapping.settings
-    settings = [said, repr(plan.dialect), detect_duplicates, *later]
+    mapping_text, *later = plan.mapping.settings
+    settings = [mapping_text, repr(plan.dialect), detect_duplicates, *later]
     if plan.dialect.layer:
         settings.append(plan.dialect.layer)
     key = cache.entry_key(state, settings + files.settings)
@@ -225,7 +225,7 @@ def _from_cache(
     except LoadCancelled:
         entry.close()
         raise
-    except Exception:  # a damaged entry is made anew, whatever is wrong with it
+    except Exception:  # a damaged entry is computed again, whatever the error
         cache.discard(entry)
         return None
     if data.fingerprint or not plan.fingerprint:
@@ -288,7 +288,7 @@ class _Load:
     def run(
         self, cache_dir: Path | None, source: str, key: str, known_synthetic: frozenset[str]
     ) -> CheckinData:
-        """Read the files and open the result; the entry is kept under the key, if given."""
+        """Read the files and open the result; the entry is cached under the key, if given."""
         plan, work = self._plan, self._work
         files = self._files
         size = sum(check_readable(part.path) for part in files.parts)
@@ -324,11 +324,11 @@ class _Load:
         except BaseException as fault:
             cache.discard(entry)
             if entry.folder.parent == cache_dir and disk_full(fault):
-                # rows are kept in the folder for temporary files, as without a cache
+                # store rows in the folder for temporary files, as without a cache
                 return self.run(None, source, "", known_synthetic)
-            told = self.as_checkin_error(fault)
-            if told is not None:
-                raise told from fault
+            error = self.as_checkin_error(fault)
+            if error is not None:
+                raise error from fault
             raise
 
     def fill(self, folder: Path) -> tuple[LoadReport, str]:
@@ -379,7 +379,7 @@ class _Load:
         naive, merged = sorted_by(lambda: count_spellings(con, folder))
         sorted_by(lambda: number_users(con, folder, finishing[1]))
         rejected = sorted_by(lambda: store_rejected(con, folder, scan, finishing[1]))
-        kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
+        valid = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
         notes = list(scan.damage.notes)
         for encoding in dict.fromkeys(dialect.encoding for dialect in read.dialects):
             if encoding != "utf-8":
@@ -398,7 +398,7 @@ class _Load:
             scan.lines,
             len(scan.names),
             len(scan.blank),
-            kept,
+            valid,
             rejected,
             read.examples(),
             tuple(notes),
@@ -412,7 +412,7 @@ class _Load:
         if report.accounted != report.physical_lines:
             raise CheckinError(
                 f"{plan.name}: {scan.lines} lines, but {report.accounted} accounted for "
-                f"({kept} kept, {report.total_rejected} rejected, {report.blank} blank, "
+                f"({valid} kept, {report.total_rejected} rejected, {report.blank} blank, "
                 f"{report.continued} continued); convert the file to plain UTF-8 text with one row "
                 "a line."
             )
@@ -436,7 +436,7 @@ class _Load:
         invalid = report.rejected.get(Reason.INVALID_BYTES, 0)
         if 2 * invalid > report.total_rejected:
             encoding = shown_encoding(self._plan.dialect.encoding)
-            asked = Question(
+            question = Question(
                 "encoding",
                 "In which encoding is the text?",
                 f"Its rows are not valid {encoding}: choose another encoding.",
@@ -445,8 +445,8 @@ class _Load:
                 None,
             )
             raise MappingNeeded(
-                f"{self._plan.name}: {asked.sentence}",
-                replace(self._preview, questions=(asked,)),
+                f"{self._plan.name}: {question.sentence}",
+                replace(self._preview, questions=(question,)),
             )
         reasons = "; ".join(
             f"{n} × {r.describe(self._plan.mapping)}" for r, n in report.rejected.items()
@@ -465,14 +465,14 @@ class _Load:
     def as_checkin_error(self, fault: BaseException) -> CheckinError | None:
         """Return the error to raise for a system failure; None for other exceptions."""
         name, doing = self._plan.name, self._work.doing
-        said = " ".join(str(fault).split())
+        message = " ".join(str(fault).split())
         if _lacks_memory(fault):
             allowed = self._allowed or streaming_bytes()
-            return CheckinError(out_of_memory(name, said, doing, allowed))
+            return CheckinError(out_of_memory(name, message, doing, allowed))
         if isinstance(fault, OSError):
-            reason = fault.strerror or said
+            reason = fault.strerror or message
         elif type(fault).__module__ == "_duckdb":
-            reason = said[:300]
+            reason = message[:300]
         else:
             return None
         return CheckinError(
@@ -493,13 +493,13 @@ def _fill_in_worker(
     work = LoadProgress(preview.size, report, cancelled, plan.dialect.needs_copy)
     load = _Load(plan, files, preview, work)
     try:
-        found, sha256 = load.fill(folder)
+        result, sha256 = load.fill(folder)
     except Exception as fault:
-        told = load.as_checkin_error(fault)
-        if told is not None:
-            raise told from fault
+        error = load.as_checkin_error(fault)
+        if error is not None:
+            raise error from fault
         raise
-    return found, sha256, load.dialects
+    return result, sha256, load.dialects
 
 
 def _advance(progress: Progress) -> tuple[object, ...]:
@@ -538,9 +538,9 @@ def disk_full(fault: BaseException) -> bool:
     """Return whether a write failed because the disk or a quota is full."""
     if isinstance(fault, OSError):
         return fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-    said = str(fault)
+    message = str(fault)
     return type(fault).__module__ == "_duckdb" and any(
-        os.strerror(number) in said for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+        os.strerror(number) in message for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
     )
 
 

@@ -56,7 +56,7 @@ class MapPreview:
     Attributes
     ----------
     sample : Sample
-        What they are a sample of.
+        Kind of sample.
     share : float
         Of the file that has been read for them, 0…1.
     """
@@ -107,12 +107,12 @@ class MapPreview:
         plane = self._mapping.plane_there
         where, values = rows_inside(box, None, None, plane)
         grid = np.zeros(rows * columns, dtype=np.uint32)
-        found = self._fetch(
+        counts = self._fetch(
             f"SELECT {grid_cell(box, columns, rows, plane)} AS cell, count(*)::UINTEGER AS n "
             f"FROM looked_at WHERE {where} GROUP BY cell",
             values,
         )
-        grid[found["cell"]] = found["n"]
+        grid[counts["cell"]] = counts["n"]
         return grid.reshape(rows, columns)
 
     def picture(self, box: Box) -> FloatArray | None:
@@ -150,13 +150,13 @@ class MapPreview:
         fits = (n for n in sides if seen[f"n{n}"][0] >= USERS_A_CELL * n * n)
         side = next(fits, COARSEST)
         step = FINEST // side
-        found = self._fetch(
+        masses = self._fetch(
             f"SELECT y // {step} AS y, x // {step} AS x, sum(w / total) AS mass "
             "FROM visits JOIN (SELECT user_id, sum(w) AS total FROM visits GROUP BY user_id) "
             "USING (user_id) GROUP BY ALL"
         )
         grid = np.zeros((side, side))
-        grid[found["y"], found["x"]] = found["mass"] / found["mass"].sum()
+        grid[masses["y"], masses["x"]] = masses["mass"] / masses["mass"].sum()
         return grid
 
     def _run(self, sql: str) -> None:
@@ -164,8 +164,8 @@ class MapPreview:
 
     def _fetch(self, query: str, values: list[Any] | None = None) -> dict[str, Any]:
         check(self._cancelled)
-        found = self._con.execute(query, values or []).fetchnumpy()
-        return {name: np.asarray(column) for name, column in found.items()}
+        columns = self._con.execute(query, values or []).fetchnumpy()
+        return {name: np.asarray(column) for name, column in columns.items()}
 
 
 def _points(portion: Portion, mapping: Mapping) -> str:
@@ -221,17 +221,17 @@ def map_previews(
     dialect: Dialect | None = None,
     cancelled: IsCancelled | None = None,
 ) -> Iterator[MapPreview]:
-    """Yield a preview soon, and again whenever as much more of the file has been read.
+    """Yield a preview soon, and again each time the share of the file read has doubled.
 
     Parameters
     ----------
     path : Path
     head : Preview
-        What `sniff` says of the file.
+        Result of `sniff` for the file.
     mapping, dialect : Mapping, Dialect, optional
         As `open_checkins` takes them.
     cancelled : callable, optional
-        Asked every few milliseconds; true stops.
+        Called every few milliseconds; True stops.
 
     Yields
     ------
@@ -242,7 +242,7 @@ def map_previews(
     Raises
     ------
     LoadCancelled
-        If `cancelled` said so. Whatever else is wrong with the file is for the load to say.
+        If `cancelled` returns True. Other errors of the file are reported by the load.
     """
     mapping, dialect = mapping or head.mapping, dialect or head.dialect
     reader = get_reader(dialect.reader)

@@ -28,8 +28,8 @@ _OWN_GROUP = Path("/proc/self/cgroup")
 def database_bytes() -> int:
     """Return the memory limit of a database in bytes: a quarter of the free memory.
 
-    Free is what the machine has, or the container or the limits of this process if that is less.
-    In a worker of `explorer.bounded` it is most of what the worker may hold.
+    Free memory is the minimum of the machine's, the container's and the limit of this process.
+    In a worker of `explorer.bounded` it is a share of the worker's limit.
     """
     limit = bounded.memory_limit()
     if limit is not None:
@@ -64,23 +64,23 @@ def format_bytes(count: float) -> str:
     return f"{count / (1000 * MB):,.1f} GB"
 
 
-def out_of_memory(name: str, said: str, doing: str, allowed: int) -> str:
+def out_of_memory(name: str, message: str, doing: str, allowed: int) -> str:
     """Return the message for a file whose rows exceed memory or disk.
 
     Parameters
     ----------
     name : str
         Of the file.
-    said : str
-        The database's message.
+    message : str
+        Of the database.
     doing : str
-        What was being done.
+        The current step, as the subject of a sentence.
     allowed : int
         Bytes of memory that the database might use.
     """
-    found = re.search(r"of size ([\d.]+ \w+) \(([\d.]+ \w+)/([\d.]+ \w+) used\)", said)
-    needed = f": {found[1]} more were needed when {found[2]} were in use" if found else ""
-    if "temp_directory" in said or "offload" in said:
+    sizes = re.search(r"of size ([\d.]+ \w+) \(([\d.]+ \w+)/([\d.]+ \w+) used\)", message)
+    needed = f": {sizes[1]} more were needed when {sizes[2]} were in use" if sizes else ""
+    if "temp_directory" in message or "offload" in message:
         return (
             f"{name} needs more room than there is: {doing} filled {format_bytes(allowed)} of "
             f"memory and the room for temporary files{needed}. Make room on the disk of the cache "
@@ -104,7 +104,7 @@ def _free_in_groups() -> list[int]:
         lines = _OWN_GROUP.read_text().splitlines()
     except OSError:
         return []
-    found = []
+    free_bytes = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if controllers == "":
@@ -118,10 +118,10 @@ def _free_in_groups() -> list[int]:
         for group in (own, *own.parents):
             free = _free_in_group(group, *names)
             if free is not None:
-                found.append(free)
+                free_bytes.append(free)
             if group == base:
                 break
-    return found
+    return free_bytes
 
 
 def _free_in_group(group: Path, limit: str, usage: str) -> int | None:

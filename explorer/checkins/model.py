@@ -18,7 +18,7 @@ class CoordinateKind(Protocol):
 
     @property
     def planar(self) -> bool:
-        """Whether positions lie in a plane that is not the Earth."""
+        """Whether positions are in a plane that is not the Earth."""
         ...
 
     @property
@@ -167,7 +167,7 @@ class Mapping:
     location: int | None = None
     weight: int | None = None
     time_format: str = "iso"
-    # Not in what keys of the cache are made of unless they are there: old entries stay valid.
+    # Part of cache keys only if they are set, so that entries of earlier versions stay valid.
     plane: str | None = field(default=None, repr=False)
     image: int | None = field(default=None, repr=False)
     zone: str | None = field(default=None, repr=False)
@@ -192,7 +192,7 @@ class Mapping:
 
     @property
     def planar(self) -> bool:
-        """Whether positions lie in a plane that is not the Earth."""
+        """Whether positions are in a plane that is not the Earth."""
         return self.plane is not None
 
     @property
@@ -246,7 +246,7 @@ class Dialect:
     line_end : str
         A newline (with or without a carriage return before it), or a lone carriage return.
     decimal : str
-        What stands before a number's fraction: a point or, unless it delimits fields, a comma.
+        Decimal sign: a point or, unless it delimits fields, a comma.
     layer : str
         Which layer or sheet, in files that may have several.
     lines_before_header : int
@@ -301,7 +301,7 @@ class Candidate:
     text : str
         Names of columns, or a setting in words.
     fields : tuple of (str, object)
-        What the answer sets: fields of `Mapping` or `Dialect` and their values.
+        Fields of `Mapping` or `Dialect` that the answer sets, with their values.
     example : str
         A value from the file, or how such a value is read.
     """
@@ -313,8 +313,8 @@ class Candidate:
     @property
     def columns(self) -> tuple[int, ...]:
         """Columns named by the answer, counted from 0, each once."""
-        found = (value for name, value in self.fields if name in COLUMN_FIELDS)
-        return tuple(dict.fromkeys(column for column in found if column is not None))
+        indices = (value for name, value in self.fields if name in COLUMN_FIELDS)
+        return tuple(dict.fromkeys(column for column in indices if column is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +354,8 @@ class Question:
 
     def suggests(self, fields: Sequence[tuple[str, Any]]) -> Question:
         """Return the question with the candidate preselected that sets these fields, if any."""
-        found = [i for i, one in enumerate(self.candidates) if one.fields == tuple(fields)]
-        return replace(self, preselected=found[0]) if found else self
+        matches = [i for i, one in enumerate(self.candidates) if one.fields == tuple(fields)]
+        return replace(self, preselected=matches[0]) if matches else self
 
     def answered_by(self, given: Collection[str]) -> bool:
         """Return whether the given fields answer the question."""
@@ -371,8 +371,8 @@ class Question:
 
 def with_suggestions(mapping: Mapping, questions: Sequence[Question]) -> Mapping:
     """Return a mapping completed with the preselected answers to questions."""
-    chosen = (question.suggestion for question in questions)
-    fields = dict(pair for one in chosen if one is not None for pair in one.fields)
+    suggestions = (question.suggestion for question in questions)
+    fields = dict(pair for one in suggestions if one is not None for pair in one.fields)
     return replace(mapping, **{k: v for k, v in fields.items() if k in asdict(mapping)})
 
 
@@ -401,11 +401,11 @@ class Preview:
     added : int
         How many of the columns, the last ones, are in the names of folders.
     questions : tuple of Question
-        What the file leaves open: the mapping must not be used without the answers.
+        Open questions: the mapping must not be used without the answers.
     layers : tuple of str
         The layers or sheets that may hold check-ins, if there are several to choose from.
     sample : tuple of tuple of str
-        All rows that were judged, `rows` among them.
+        All rows that were inspected, including `rows`.
     serials : str
         Of a spreadsheet, the `Mapping.time_format` of its dates that have no format.
     """
@@ -461,7 +461,7 @@ class Progress:
     Attributes
     ----------
     stage : str
-        What is being done, in words for a label.
+        The current step, as text of a label.
     rows : int
         Lines seen so far.
     bytes_done, bytes_total : int
@@ -543,7 +543,7 @@ class LoadReport:
     before_header : int
         Lines around the header that are no rows: titles, comments, ``sep=;``, units.
     naive_times : int
-        Kept rows whose time states no offset from UTC.
+        Valid rows whose time has no offset from UTC.
     merged_ids : int
         Ids that are another spelling of one that is counted.
     """

@@ -98,22 +98,22 @@ def write_parts(
     folder : Path
         Where the file goes.
     work : LoadProgress
-    judge : callable
-        Called with how the first rows of the first part fare; may raise.
+    check_head : callable
+        Called with the statistics of the first rows of the first part; may raise.
 
     Raises
     ------
     CheckinError
         Also if most of the first rows of another part fail.
     """
-    scan, found, hashes, kinds, done = Scan(), [], [], [], 0
+    scan, parts, hashes, kinds, done = Scan(), [], [], [], 0
     for number, plan in enumerate(plans):
         size = plan.path.stat().st_size
         work.begin_part(done, size, scan.lines)
-        asked = head_check_of(plan, plans[0].name)
-        asked = check_head if not number and asked is not accept else asked
-        one = write_part(con, plan, _place(folder, number), work, asked)
-        found.append(
+        head_check = head_check_of(plan, plans[0].name)
+        head_check = check_head if not number and head_check is not accept else head_check
+        one = write_part(con, plan, _place(folder, number), work, head_check)
+        parts.append(
             PartRows(
                 scan.lines,
                 one.lines,
@@ -137,7 +137,7 @@ def write_parts(
                 text = replace(plan, text_ids=True)
                 write_part(con, text, _place(folder, number), work, accept)
     _join(con, folder, len(plans), work.stage("Storing"))
-    return scan, found, hashes
+    return scan, parts, hashes
 
 
 def write_part(
@@ -222,7 +222,7 @@ class FilesRead:
     examples : callable
         Returns the first lines of each reason, with their text.
     reports : callable
-        Returns what became of the lines of every part; nothing of one file.
+        Returns the line report of every part; empty for a single file.
     """
 
     scan: Scan
@@ -253,7 +253,7 @@ def read_files(
         Of the first file.
     folder : Path
     work : LoadProgress
-    judge : callable
+    check_head : callable
         As in `Reader.write_rows`.
     """
     if not files.together:
@@ -266,39 +266,39 @@ def read_files(
             scan, scan.fingerprint, (plan.dialect,), lambda: examples(con, folder, output.texts)
         )
     plans = plans_for(plan, files, preview, work.check)
-    scan, found, hashes = write_parts(con, plans, folder, work, check_head)
+    scan, parts, hashes = write_parts(con, plans, folder, work, check_head)
     return FilesRead(
         scan,
         files.fingerprint(hashes),
         tuple(plan.dialect for plan in plans),
-        lambda: part_examples(con, folder, plans, found, work),
-        lambda: part_reports(con, folder, files, found),
+        lambda: part_examples(con, folder, plans, parts, work),
+        lambda: part_reports(con, folder, files, parts),
     )
 
 
 def part_reports(
-    con: Any, folder: Path, files: DataFiles, found: Sequence[PartRows]
+    con: Any, folder: Path, files: DataFiles, parts: Sequence[PartRows]
 ) -> tuple[PartReport, ...]:
     """Return the line report of every file."""
     counts = con.execute(
         "SELECT part, count(*) FROM "
         f"{parquet_table(folder / REJECTED)} ASOF JOIN (SELECT unnest(?::BIGINT[]) AS line, "
         "unnest(?::BIGINT[]) AS part) AS begins USING (line) GROUP BY part",
-        [[part.first + 1 for part in found], list(range(len(found)))],
+        [[part.first + 1 for part in parts], list(range(len(parts)))],
     ).fetchall()
     aside = dict(counts)
     reports = []
-    for number, (part, lines) in enumerate(zip(files.parts, found, strict=True)):
+    for number, (part, lines) in enumerate(zip(files.parts, parts, strict=True)):
         rejected = aside.get(number, 0)
         above = lines.header + lines.before_header
-        kept = lines.lines - above - lines.blank - lines.continued - rejected
+        valid = lines.lines - above - lines.blank - lines.continued - rejected
         reports.append(
             PartReport(
                 part.name,
                 lines.lines,
                 lines.header,
                 lines.blank,
-                kept,
+                valid,
                 rejected,
                 lines.continued,
                 lines.before_header,
@@ -308,13 +308,13 @@ def part_reports(
 
 
 def part_examples(
-    con: Any, folder: Path, plans: Sequence[Plan], found: Sequence[PartRows], work: LoadProgress
+    con: Any, folder: Path, plans: Sequence[Plan], parts: Sequence[PartRows], work: LoadProgress
 ) -> dict[Reason, tuple[Example, ...]]:
     """Return the first lines of each reason with file name, line number in it, and text."""
     numbers = first_lines(con, folder)
     wanted = sorted({n for lines in numbers.values() for n in lines})
     known: dict[int, Example] = {}
-    for plan, lines in zip(plans, found, strict=True):
+    for plan, lines in zip(plans, parts, strict=True):
         own = [n - lines.first for n in wanted if lines.first < n <= lines.first + lines.lines]
         if not own:
             continue

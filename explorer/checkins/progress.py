@@ -50,7 +50,7 @@ class LoadProgress:
         self._last = now
         at = self._stages.index(stage)
         done = sum(_SHARES[s] for s in self._stages[:at]) + share * _SHARES[self._stages[at]]
-        # a file that turns out to need a copy after all begins anew: the bar waits meanwhile
+        # reading begins again if a copy proves necessary: the fraction must not decrease
         share_done = (done - self._first) / (self._total - self._first)
         fraction = self._fraction = min(max(self._fraction, share_done), 1.0)
         spent = now - self._start

@@ -35,7 +35,7 @@ class PartFile:
     path : Path
         Of the unfinished file.
     most : int
-        Bytes that may come at all.
+        Maximum number of bytes.
     tag : str or None
         ETag or date of the server's file; None if nothing vouches for it.
     total : int or None
@@ -59,7 +59,7 @@ class PartFile:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def read_notes(self) -> None:
-        """Resume an earlier download of the same address, or start anew."""
+        """Resume an earlier download of the same address, or start again."""
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
             notes = json.loads(self.notes.read_text(encoding="utf-8"))
             tag, total = notes["tag"], notes["total"]
@@ -70,7 +70,7 @@ class PartFile:
             self.restart(None, None)
 
     def restart(self, tag: str | None, total: int | None) -> None:
-        """Start anew with the given file identity."""
+        """Start again with the given file identity."""
         self.tag, self.total = tag, total
         self.path.write_bytes(b"")
         notes = {"url": self.url, "tag": tag, "total": total}
@@ -121,7 +121,7 @@ class Source:
     key, title : str
     url : str
     citation : str
-        What its publishers ask to be cited.
+        Citation requested by its publishers.
     """
 
     key: str
@@ -161,7 +161,7 @@ class Fetched:
     size : int
         Bytes.
     transferred : int
-        Bytes that came over the network in this call.
+        Bytes received over the network in this call.
     verified : bool
         Whether the hash was compared with one known before; False for a first download.
     """
@@ -197,11 +197,11 @@ def fetch(
     progress : callable, optional
         Called often, with bytes present and bytes in all or None.
     cancelled : callable, optional
-        Asked often; if it returns True, `FetchCancelled` is raised and what arrived is kept.
+        Called often; if it returns True, `FetchCancelled` is raised and the received part stays.
     timeout : float
         Seconds without a byte before a connection counts as broken.
     pause : float
-        Seconds before the first new attempt after a break; doubled each time nothing came.
+        Seconds before the first retry after an interruption; doubled if nothing was received.
     max_bytes : int
         The most that is fetched.
 
@@ -224,17 +224,17 @@ def fetch(
                 moved = _download(part, target, known, progress, cancelled, timeout, pause)
             finally:
                 part.remove_if_empty()
-        found = _hash(target, cancelled)
-        if known is not None and found != known:
+        digest = _hash(target, cancelled)
+        if known is not None and digest != known:
             raise FetchError(
-                f"{target}: its sha256 {found} differs from {known} "
+                f"{target}: its sha256 {digest} differs from {known} "
                 + ("asked for" if sha256 else f"recorded in {record.name}")
                 + f"; delete {target.name} to fetch it again"
                 + ("" if sha256 else f", and {record.name} too if the server's file has changed")
             )
         if not record.exists():
-            record.write_text(f"{found}  {target.name}\n", encoding="ascii")
-        return Fetched(target, found, target.stat().st_size, moved, known is not None)
+            record.write_text(f"{digest}  {target.name}\n", encoding="ascii")
+        return Fetched(target, digest, target.stat().st_size, moved, known is not None)
     except OSError as error:
         where = error.filename or target
         raise FetchError(
@@ -345,7 +345,7 @@ def _download(
             trouble = f"the connection broke ({error or type(error).__name__})"
         if whole:
             break
-        # Bytes that came before don't count: a server that announces too much would go on forever.
+        # Earlier bytes don't count: a server that announces too much would continue forever.
         fruitless = 0 if part.size > best else fruitless + 1
         best = max(best, part.size)
         if fruitless == _ATTEMPTS:
@@ -362,10 +362,10 @@ def _download(
             raise FetchError(
                 f"{url}: what came is not a gzip file (a sign-in page?); try again later"
             )
-    if known is not None and (found := _hash(part.path, cancelled)) != known:
+    if known is not None and (digest := _hash(part.path, cancelled)) != known:
         part.remove()
         raise FetchError(
-            f"{url}: the sha256 of what came, {found}, differs from {known}; if the server's file "
+            f"{url}: the sha256 of what came, {digest}, differs from {known}; if the server's file "
             f"has changed for good, delete {target.name}.sha256 and fetch again"
         )
     os.replace(part.path, target)
@@ -416,12 +416,12 @@ def _check_part(part: PartFile, start: int, tag: str | None, span: str) -> None:
 
     A server that sends a part without an ETag or date has been told which one is wanted.
     """
-    found = _SPAN.fullmatch(span.strip())
+    match = _SPAN.fullmatch(span.strip())
     same = (
         start > 0
-        and found is not None
-        and int(found[1]) == start
-        and found[3] in ("*", str(part.total))
+        and match is not None
+        and int(match[1]) == start
+        and match[3] in ("*", str(part.total))
         and tag in (None, "", part.tag)
     )
     if not same:

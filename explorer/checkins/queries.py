@@ -35,7 +35,7 @@ def joined_ends(parts: Iterable[Sequence[float | None]]) -> list[float | None]:
     ]
 
 
-def longitudes_of(found: Sequence[float | None], plane: Plane | None = None) -> tuple[float, float]:
+def longitudes_of(ends: Sequence[float | None], plane: Plane | None = None) -> tuple[float, float]:
     """Return the western and eastern end of longitudes; east > 180 across the antimeridian.
 
     They cross it where they would else be more than 180° wide, and are not so across it.
@@ -46,7 +46,7 @@ def longitudes_of(found: Sequence[float | None], plane: Plane | None = None) -> 
         The least and the largest, the least that is not below 0, and the largest below 0; None
         where there is none.
     """
-    west, east, first, last = found
+    west, east, first, last = ends
     assert west is not None
     assert east is not None
     wide = plane is None and east - west > 180

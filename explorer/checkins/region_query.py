@@ -137,13 +137,13 @@ class RowsInside:
     def layout(self) -> Layout:
         """Return the layout of the rows, without duplicates."""
         rows = slice(None) if not self.again.any() else ~self.again
-        kept = {name: column[rows] for name, column in self.columns.items()}
-        weight = kept.get("weight")
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        weight = columns.get("weight")
         if weight is not None and (weight == 1).all():
             weight = None
         hashes = hash_ids(self.names, sample_key(0))
         return Layout.build(
-            self.user[rows], kept["y"], kept["x"], kept.get("t"), weight, None, hashes
+            self.user[rows], columns["y"], columns["x"], columns.get("t"), weight, None, hashes
         )
 
 
@@ -181,11 +181,11 @@ class RegionReader:
         plan = self._plans[0]
         with _parquet_errors(plan), reachable(self._con, plan.path) as path:
             query = self._query(self._typed_source([path], 0, timed=False), plan, timed=False)
-            (found,) = self._con.execute(
+            (repeated,) = self._con.execute(
                 f"SELECT count(*) > count(DISTINCT hash(user_id, y, x)) FROM ({query} "
                 f"LIMIT {_PROBED})"
             ).fetchone()
-        return bool(found)
+        return bool(repeated)
 
     def rows(self, timed: bool) -> RowsInside:
         """Return the rows inside the region, of all files.
@@ -208,7 +208,7 @@ class RegionReader:
                     "maximum of a region query; choose a smaller one, or open the whole."
                 )
         columns = pieces[0]
-        if len(pieces) > 1:  # what was read as one need not be copied: .2 s for 8 million rows
+        if len(pieces) > 1:  # a single piece needs no copy, which takes 0.2 s for 8 million rows
             columns = {
                 name: np.concatenate([piece.pop(name) for piece in pieces])
                 for name in tuple(columns)
@@ -218,8 +218,8 @@ class RegionReader:
             ids, user = _numbered(user)
             names = [str(number) for number in ids.tolist()]
         else:
-            found = con.execute("SELECT name FROM ids ORDER BY place").fetchall()
-            names = [name for (name,) in found]
+            id_rows = con.execute("SELECT name FROM ids ORDER BY place").fetchall()
+            names = [name for (name,) in id_rows]
         user = user.astype(np.int32, copy=False)
         return RowsInside(columns, user, names, np.zeros(len(user), bool))
 
@@ -234,7 +234,7 @@ class RegionReader:
                 else (near.columns, near.test, self._plans[number].added)
             )
 
-        return [list(found) for _, found in groupby(range(len(self._plans)), how)]
+        return [list(groups) for _, groups in groupby(range(len(self._plans)), how)]
 
     def store_names(self, names: list[str], target: Path) -> None:
         """Write the users' ids in their order, for samples under other seeds."""
@@ -282,8 +282,8 @@ class RegionReader:
                 "SELECT piece.* REPLACE (place AS user_id) FROM piece JOIN ids ON user_id = name "
                 "ORDER BY piece.rowid"
             )
-        found = run(con, query, tick, fetch=lambda result: result.fetchnumpy())
-        return {name: np.asarray(column) for name, column in found.items()}
+        columns = run(con, query, tick, fetch=lambda result: result.fetchnumpy())
+        return {name: np.asarray(column) for name, column in columns.items()}
 
     def _typed_source(self, paths: list[Path], number: int, timed: bool) -> str:
         """Return the typed rows near the box of one group of files."""
@@ -393,7 +393,7 @@ def query_region(
     start, end : str or None
         ISO 8601 instants; rows with start ≤ time < end are read.
     timed : bool
-        Whether times will be asked for; else they are read only where duplicates need them.
+        Whether times are needed; else they are read only to find duplicates.
     fingerprint : bool
         Whether to take the sha256, for which every byte is read.
     memory : int or None
@@ -429,12 +429,12 @@ def query_region(
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
     entry = cache.new_entry(None)
     try:
-        asked = _RegionRequest(files, preview, plan, box, (start, end), timed)
+        request = _RegionRequest(files, preview, plan, box, (start, end), timed)
         memory = memory or database_bytes()
         if needs_worker(plan.dialect):
             run_in_worker(
                 _fill_in_worker,
-                asked,
+                request,
                 entry.folder,
                 memory,
                 name=files.name,
@@ -443,7 +443,7 @@ def query_region(
                 report=work.relay,
             )
         else:
-            _RegionQuery(asked, work).fill(entry, memory)
+            _RegionQuery(request, work).fill(entry, memory)
         return open_entry(entry, files, frozenset())
     except BaseException:
         cache.discard(entry)
@@ -463,13 +463,13 @@ class _RegionRequest:
 
 
 def _fill_in_worker(
-    asked: _RegionRequest, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
+    request: _RegionRequest, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
 ) -> None:
     """Fill a cache entry in a worker."""
-    work = LoadProgress(asked.preview.size, report, cancelled, needs_copy=False)
+    work = LoadProgress(request.preview.size, report, cancelled, needs_copy=False)
     entry = cache.Entry(folder, lasting=True)
     try:
-        _RegionQuery(asked, work).fill(entry, database)
+        _RegionQuery(request, work).fill(entry, database)
     finally:
         entry.close()
 
@@ -477,36 +477,36 @@ def _fill_in_worker(
 class _RegionQuery:
     """Reads the rows of one region and time range into an entry."""
 
-    def __init__(self, asked: _RegionRequest, work: LoadProgress) -> None:
-        self._request, self._work = asked, work
-        self._has_times = asked.plan.mapping.time is not None
-        limited = asked.times != (None, None)
+    def __init__(self, request: _RegionRequest, work: LoadProgress) -> None:
+        self._request, self._work = request, work
+        self._has_times = request.plan.mapping.time is not None
+        limited = request.times != (None, None)
         if limited and not self._has_times:
-            raise ValueError(f"{asked.files.name} has no times; choose no time range")
-        self._timed = asked.timed or limited
-        self._inside = sql_inside(GridBox.of(asked.box, turn=TURN), *asked.times)
+            raise ValueError(f"{request.files.name} has no times; choose no time range")
+        self._timed = request.timed or limited
+        self._inside = sql_inside(GridBox.of(request.box, turn=TURN), *request.times)
 
     def fill(self, entry: cache.Entry, memory: int) -> None:
         """Read the rows and store them as one shard."""
         import duckdb
 
-        asked, work, folder = self._request, self._work, entry.folder
-        plan, files = asked.plan, asked.files
+        request, work, folder = self._request, self._work, entry.folder
+        plan, files = request.plan, request.files
         states, size = files.states(), sum(check_readable(part.path) for part in files.parts)
         spill = folder / "spill"
         con = connect(spill, memory)
         limit_memory(con, memory, spill_bytes(folder))
         try:
             with crs_function(con, plan.mapping.crs):
-                plans = plans_for(plan, files, asked.preview, work.check)
-                reading = RegionReader(con, plans, folder, asked.box, self._inside, work, memory)
+                plans = plans_for(plan, files, request.preview, work.check)
+                reading = RegionReader(con, plans, folder, request.box, self._inside, work, memory)
                 rows = self._read(reading)
             shard = shard_folder(folder, 0)
             shard.mkdir()
             reading.store_names(rows.names, shard / USERS)
         except duckdb.OutOfMemoryException as fault:
-            said = out_of_memory(plan.name, str(fault), work.doing, memory)
-            raise CheckinError(said) from fault
+            message = out_of_memory(plan.name, str(fault), work.doing, memory)
+            raise CheckinError(message) from fault
         finally:
             con.close()
         rows.layout().save(shard / LAYOUT)
@@ -516,12 +516,12 @@ class _RegionQuery:
                 f"{plan.name} was changed while it was read; repeat the query once it is complete."
             )
         again = int(np.count_nonzero(rows.again))
-        kept = len(rows.again) - again
+        valid = len(rows.again) - again
         report = LoadReport(
-            kept + again,
+            valid + again,
             0,
             0,
-            kept,
+            valid,
             {Reason.DUPLICATE: again} if again else {},
             {},
             (ONCE,),
@@ -537,10 +537,10 @@ class _RegionQuery:
             dialects,
             size,
             states,
-            asked.preview.columns,
+            request.preview.columns,
         )
-        facts["shards"] = {"bits": 0, "extent": list(asked.box), "times": rows.extremes}
-        facts["once"] = [list(asked.box), *asked.times]
+        facts["shards"] = {"bits": 0, "extent": list(request.box), "times": rows.extremes}
+        facts["once"] = [list(request.box), *request.times]
         entry.seal(facts, work.stage("Storing"))
 
     def _read(self, reading: RegionReader) -> RowsInside:
@@ -550,7 +550,7 @@ class _RegionQuery:
         if not self._timed and reading.good_times and not reading.probe():
             rows = reading.rows(timed=False)
             rows.again = find_repeated(*rows.facts)
-            if not rows.again.any():  # nobody was twice at one place, still less at the same time
+            if not rows.again.any():  # no user was twice at one place, so no rows repeat
                 return rows
         rows = reading.rows(timed=True)
         rows.again = find_repeated(*rows.facts)

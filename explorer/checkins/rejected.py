@@ -51,7 +51,7 @@ def export(
 ) -> int:
     """Write all rejected lines as CSV by reading the files again; return their number.
 
-    Of several files, lines are numbered in each, and its name comes first.
+    With several files, lines are numbered per file, and the first column is the file's name.
     """
     counts = [part.rejected for part in report.parts] or [report.total_rejected]
     lines = [part.physical_lines for part in report.parts] or [report.physical_lines]
@@ -61,11 +61,11 @@ def export(
         writer.write_row((*(("part",) if files.together else ()), *_COLUMNS))
         for part, dialect, count, here in zip(files.parts, dialects, counts, lines, strict=True):
             batches, again = itertools.tee(_batches(con, folder, total, total + count, before))
-            found = ((n, c) for ns, cs in batches for n, c in zip(ns, cs, strict=True))
+            rejected = ((n, c) for ns, cs in batches for n, c in zip(ns, cs, strict=True))
             wanted = (numbers for numbers, _ in again)
             texts = row_texts(con, part.path, dialect, wanted, cancelled)
             name = (part.name,) if files.together else ()
-            for (line, code), text in zip(found, texts if count else (), strict=False):
+            for (line, code), text in zip(rejected, texts if count else (), strict=False):
                 reason = Reason.of(code)
                 writer.write_row((*name, line, reason.value, reason.describe(mapping), text))
                 total += 1
@@ -113,9 +113,9 @@ def _batches(
     """Yield batches of line numbers relative to `before`, and codes, ascending."""
     file = parquet_table(folder / REJECTED, numbered=True)
     for at in range(start, end, _BATCH):
-        found = con.execute(
+        columns = con.execute(
             f"SELECT line - ? AS line, code FROM {file} "
             "WHERE file_row_number >= ? AND file_row_number < ? ORDER BY line",
             [before, at, min(at + _BATCH, end)],
         ).fetchnumpy()
-        yield found["line"].tolist(), found["code"].tolist()
+        yield columns["line"].tolist(), columns["code"].tolist()

@@ -30,7 +30,7 @@ def hash_ids(ids: Iterable[str], key: bytes) -> HashArray:
     Parameters
     ----------
     ids : iterable of str
-        As read from the file, leading zeros kept.
+        As read from the file, with leading zeros.
     key : bytes
         As `sample_key` returns it.
 
@@ -78,7 +78,7 @@ def smallest(hashes: HashArray, number: int) -> np.ndarray[Any, np.dtype[np.intp
     if number >= len(hashes):
         return np.arange(len(hashes))
     upper = hashes[:, 0]
-    # Only what may be among them is sorted in full.
+    # Only hashes that may be among them are sorted in full.
     near = np.flatnonzero(upper <= np.partition(upper, number - 1)[number - 1])
     order = np.lexsort((near, hashes[near, 1], upper[near]))
     return np.sort(near[order[:number]])
@@ -108,8 +108,8 @@ def limit_of(hashes: HashArray, number: int) -> int:
     """Return the upper limit below which exactly the `number` smallest hashes lie."""
     if number >= len(hashes):
         return 2**128
-    chosen = hashes[smallest(hashes, number)]
-    upper, lower = chosen[np.lexsort((chosen[:, 1], chosen[:, 0]))[-1]].tolist()
+    sampled = hashes[smallest(hashes, number)]
+    upper, lower = sampled[np.lexsort((sampled[:, 1], sampled[:, 0]))[-1]].tolist()
     return int(upper) * 2**64 + int(lower) + 1
 
 

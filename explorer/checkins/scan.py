@@ -109,7 +109,7 @@ class Damage:
     Attributes
     ----------
     notes : list of str
-        Sentences for the person who opened it: what was read, and how far it can be trusted.
+        Sentences for the user: which part was read, and whether it can be trusted.
     cut : bool
         Whether the contents end where they should not, so that a last line may be half a line.
     """
@@ -172,9 +172,9 @@ class Scan:
     checkpoints : list of (int, int)
         Lines before a block, and where it begins in the file the reader is given.
     fingerprint : str
-        sha256 of the file as it is on disk; empty if it was not asked for.
+        sha256 of the file as it is on disk; empty if it was not requested.
     damage : Damage
-        What is wrong with an archive.
+        Damage of an archive.
     """
 
     lines: int = 0

@@ -63,26 +63,26 @@ class RowSelection:
         choose : callable
             From the hashes of those inside to the places of the chosen ones, ascending.
         """
-        found, each = layout.rows.inside(layout.rows.mask(where))
+        inside, each = layout.rows.inside(layout.rows.mask(where))
         there = np.flatnonzero(each)
         there = there[np.argsort(layout.users[there])]  # of equal hashes the smaller id goes first
-        chosen = choose(hashes[layout.users[there]])
+        is_sampled = choose(hashes[layout.users[there]])
         used = np.zeros(len(each), bool)
-        used[there[chosen]] = True
-        sampled = layout.subset(found[np.repeat(used, each)], np.where(used, each, 0))
+        used[there[is_sampled]] = True
+        sampled = layout.subset(inside[np.repeat(used, each)], np.where(used, each, 0))
         return cls(sampled, where, present=len(there))
 
-    def found(self) -> tuple[Whole, Whole, int]:
+    def indices(self) -> tuple[Whole, Whole, int]:
         """Return row indices by user, rows per user, and the number of users inside."""
         rows = self.layout.rows
-        found, each = rows.inside(rows.mask(self.where))
+        inside, each = rows.inside(rows.mask(self.where))
         used = np.flatnonzero(each)
         present = len(used)
         used = used[used < (len(each) if self.among is None else self.among)][: self.most]
         if len(used) < present:
             each[used[-1] + 1 if len(used) else 0 :] = 0  # it is the first ones that are taken
-            found = found[: int(each.sum())]
-        return found, each, present
+            inside = inside[: int(each.sum())]
+        return inside, each, present
 
     def pieces(self, size: int) -> Iterator[tuple[Whole, Whole]]:
         """Yield row indices and rows per user in pieces of at most `size` rows.
@@ -94,14 +94,14 @@ class RowSelection:
             if left == 0 or (self.among is not None and users.start >= self.among):
                 return
             some = rows.cut(users)
-            found, each = some.inside(some.mask(self.where))
+            inside, each = some.inside(some.mask(self.where))
             if self.among is not None:
                 each[max(self.among - users.start, 0) :] = 0
             if left is not None:
                 there = np.flatnonzero(each)
                 each[there[left:]] = 0
                 left -= min(left, len(there))
-            yield found[: int(each.sum())] + int(rows.starts[users][0]), each
+            yield inside[: int(each.sum())] + int(rows.starts[users][0]), each
 
 
 class SelectedRows:
@@ -116,7 +116,7 @@ class SelectedRows:
     find : callable
         Returns where the check-ins are.
     users_in_file : int
-        Users with ≥ 1 kept row at all.
+        Users with at least one valid row in the whole data set.
     kept : RowCache
         Where rows are kept.
     find_preview : callable or None
@@ -206,9 +206,9 @@ class SelectedRows:
         memory than the columns of all.
         """
         part = self.selection
-        for found, each in part.pieces(size):
+        for inside, each in part.pieces(size):
             user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
-            yield user, *part.layout.positions(found, part.where.edges)
+            yield user, *part.layout.positions(inside, part.where.edges)
 
     @property
     def step(self) -> Fraction:
@@ -232,8 +232,8 @@ class SelectedRows:
 
     def cached(self, make: Callable[[], Companion]) -> Companion:
         """Return an object cached for all selections of the file, built on first use."""
-        found: Companion = self._cache.companions.setdefault(make, make())
-        return found
+        value: Companion = self._cache.companions.setdefault(make, make())
+        return value
 
     def record_counts(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
         """Record the counts of the selection, and the time they took."""
@@ -245,8 +245,8 @@ class SelectedRows:
     @property
     def _counted(self) -> tuple[int, int, int]:
         if self._numbers is None:
-            found, each, present = self.selection.found()
-            self.record_counts(present, int(np.count_nonzero(each)), len(found))
+            inside, each, present = self.selection.indices()
+            self.record_counts(present, int(np.count_nonzero(each)), len(inside))
         assert self._numbers is not None
         return self._numbers
 
@@ -256,16 +256,16 @@ class SelectedRows:
 
     def _read(self) -> _Columns:
         layout = self.selection.layout
-        found, each, present = self.selection.found()
+        inside, each, present = self.selection.indices()
         there = np.flatnonzero(each)
-        self.record_counts(present, len(there), len(found))
+        self.record_counts(present, len(there), len(inside))
         rank = np.empty(len(there), np.uint32)
         rank[np.argsort(layout.users[there])] = np.arange(len(there), dtype=np.uint32)
         user = np.repeat(rank, each[there])
         order = np.argsort(user, kind="stable")
-        found = found[order]
-        weight = np.ones(len(found)) if layout.weight is None else layout.weight[found]
-        place = layout.positions(found, self.selection.where.edges)
+        inside = inside[order]
+        weight = np.ones(len(inside)) if layout.weight is None else layout.weight[inside]
+        place = layout.positions(inside, self.selection.where.edges)
         return _Columns(user[order], *place, weight)
 
 
@@ -399,26 +399,26 @@ class ShardedRows:
     @property
     def user(self) -> IndexArray:
         """Index of each row's user: in the order of the ids within a shard, shard after shard."""
-        found: IndexArray = self._columns[0]
-        return found
+        column: IndexArray = self._columns[0]
+        return column
 
     @property
     def lat(self) -> FloatArray:
         """Degrees; of another plane y in its unit."""
-        found: FloatArray = self._columns[1]
-        return found
+        column: FloatArray = self._columns[1]
+        return column
 
     @property
     def lon(self) -> FloatArray:
         """Degrees; of another plane x in its unit."""
-        found: FloatArray = self._columns[2]
-        return found
+        column: FloatArray = self._columns[2]
+        return column
 
     @property
     def weight(self) -> FloatArray:
         """1 where the file has no weights."""
-        found: FloatArray = self._columns[3]
-        return found
+        column: FloatArray = self._columns[3]
+        return column
 
     @cached_property
     def _columns(self) -> tuple[Any, ...]:

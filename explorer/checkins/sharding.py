@@ -94,12 +94,12 @@ def split_part(task: dict[str, Any], cancelled: IsCancelled | None = None) -> di
         `plan_task` has it, whether columns were ``guessed``,
         ``bits`` by which shards are cut, ``memory`` in bytes.
     cancelled : callable, optional
-        Asked now and then; true stops.
+        Called now and then; True stops.
 
     Returns
     -------
     dict
-        What became of the lines, and what is known of the rows.
+        Counts of lines, and statistics of the rows.
 
     Raises
     ------
@@ -113,14 +113,14 @@ def split_part(task: dict[str, Any], cancelled: IsCancelled | None = None) -> di
         return known
     plan = _plan(task["plan"])
     if needs_worker(plan.dialect):
-        found: dict[str, Any] = run_in_worker(
+        result: dict[str, Any] = run_in_worker(
             split_part,
             task,
             name=plan.name,
             cancelled=cancelled,
             memory=2 * task["memory"] + _INTERPRETER,
         )
-        return found
+        return result
     new = folder / f"new-part-{part:06}"  # of a worker that was killed, if it is there
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
@@ -180,8 +180,8 @@ def line_of(rows: Any, steps_: Any, shift: Any) -> np.ndarray[Any, np.dtype[np.i
     """Return line numbers of rows (from 0), using `explorer.checkins.scan.shifts`."""
     rows = np.asarray(rows, np.int64) + 1
     place = np.searchsorted(steps_, rows, side="right")
-    found: np.ndarray[Any, np.dtype[np.int64]] = rows + np.concatenate([[0], shift])[place]
-    return found
+    lines: np.ndarray[Any, np.dtype[np.int64]] = rows + np.concatenate([[0], shift])[place]
+    return lines
 
 
 def _number_users(con: Any, new: Path, bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -192,8 +192,8 @@ def _number_users(con: Any, new: Path, bits: int) -> np.ndarray[Any, np.dtype[np
     )
     key, pieces = sample_key(0), [np.empty((0, 2), np.uint64)]
     names = con.execute("SELECT name FROM ids ORDER BY rowid")
-    while found := names.fetchmany(_IDS):
-        pieces.append(hash_ids((name for (name,) in found), key))
+    while batch := names.fetchmany(_IDS):
+        pieces.append(hash_ids((name for (name,) in batch), key))
     hashes: HashArray = np.concatenate(pieces)
     order = np.lexsort((hashes[:, 1], hashes[:, 0]))
     place = np.empty(len(order), np.int32)
@@ -219,7 +219,7 @@ def _write_columns(
     weighted, timed = plan.mapping.weight is not None, plan.mapping.time is not None
     step = EARTH_STEP if plan.mapping.plane_there is None else plan.mapping.plane_there.step
     origin = origin_of(plan.mapping)
-    offsets, kept = [], 0
+    offsets, firsts = [], 0
     lat: list[float] = []
     lon: list[list[float | None]] = []
     times: list[int] = []
@@ -230,37 +230,37 @@ def _write_columns(
     }
     shard = np.append(shard, 0).astype(np.uint16)
     try:
-        for found in _pieces(con, plan, new, total):
-            place = found["place"].astype(np.int32)
+        for batches in _pieces(con, plan, new, total):
+            place = batches["place"].astype(np.int32)
             of = shard[place]
             order = np.argsort(of, kind="stable")
             columns = {
                 "user": place,
-                "y": (steps(found["lat"], step) - origin[0]).astype(np.int32),
-                "x": (steps(found["lon"], step) - origin[1]).astype(np.int32),
-                "same": found["same"].astype(np.uint64),
-                "row": found["row"].astype(np.uint32),
+                "y": (steps(batches["lat"], step) - origin[0]).astype(np.int32),
+                "x": (steps(batches["lon"], step) - origin[1]).astype(np.int32),
+                "same": batches["same"].astype(np.uint64),
+                "row": batches["row"].astype(np.uint32),
             }
             if timed:
-                instants = found["t"]
+                instants = batches["t"]
                 columns["t"] = (instants // 1_000_000 - int(EPOCH.timestamp())).astype(np.int32)
                 times += [int(instants.min()), int(instants.max())]
             if weighted:
-                columns["weight"] = found["weight"].astype(np.float64)
+                columns["weight"] = batches["weight"].astype(np.float64)
             for name, file in files.items():
                 columns[name][order].tofile(file)
-            lat += [float(found["lat"].min()), float(found["lat"].max())]
-            lon.append(ends_of(found["lon"]))
+            lat += [float(batches["lat"].min()), float(batches["lat"].max())]
+            lon.append(ends_of(batches["lon"]))
             ends = np.searchsorted(of[order], np.arange((1 << bits) + 1))
-            offsets.append(kept + ends)
-            kept += len(place)
+            offsets.append(firsts + ends)
+            firsts += len(place)
     finally:
         for file in files.values():
             file.close()
     pieces = np.array(offsets, np.int64).reshape(-1, (1 << bits) + 1)
     np.save(new / "offsets.npy", pieces)
     return {
-        "good": kept,
+        "good": firsts,
         "ends": [min(lat), max(lat), *joined_ends(lon)] if lat else None,
         "times": [min(times), max(times)] if times else None,
     }
@@ -280,18 +280,18 @@ def _pieces(con: Any, plan: Plan, new: Path, total: int) -> Iterator[dict[str, A
     """Yield valid rows with the indices of their users, in file order."""
     rows = parquet_table(new / ROWS, numbered=True)
     rows = f"(SELECT {positions(plan.mapping.plane_there)} FROM {rows} WHERE code = 0)"
-    asked = "place, lat, lon, same, file_row_number AS row"
-    asked += ", epoch_us(time) AS t" if plan.mapping.time is not None else ""
-    asked += ", weight" if plan.mapping.weight is not None else ""
+    columns = "place, lat, lon, same, file_row_number AS row"
+    columns += ", epoch_us(time) AS t" if plan.mapping.time is not None else ""
+    columns += ", weight" if plan.mapping.weight is not None else ""
     for at in range(0, total, _PIECE):
-        found = con.execute(
-            f"SELECT {asked} FROM {rows} r JOIN users ON r.user_id = users.name "
+        result = con.execute(
+            f"SELECT {columns} FROM {rows} r JOIN users ON r.user_id = users.name "
             "WHERE file_row_number >= ? AND file_row_number < ?",
             [at, at + _PIECE],
         ).fetchnumpy()
-        if len(found["row"]):
-            order = np.argsort(found["row"], kind="stable")  # a join may lose it
-            yield {name: np.asarray(column)[order] for name, column in found.items()}
+        if len(result["row"]):
+            order = np.argsort(result["row"], kind="stable")  # a join may lose it
+            yield {name: np.asarray(column)[order] for name, column in result.items()}
 
 
 DUPLICATES = "duplicates.npy"
@@ -379,15 +379,15 @@ def _rows(place: Path, shard: int) -> int:
 
 def _column(parts: list[Path], shard: int, name: str) -> np.ndarray[Any, Any]:
     """Return a column of a shard, concatenated over the files; empty if they lack it."""
-    found = [np.empty(0, COLUMNS[name])]
+    values = [np.empty(0, COLUMNS[name])]
     for place in parts:
         file = place / f"{name}.bin"
         if not file.exists() or not file.stat().st_size:
             continue
         whole = np.memmap(file, COLUMNS[name], "r")
         offsets = np.load(place / "offsets.npy")
-        found += [whole[piece[shard] : piece[shard + 1]] for piece in offsets]
-    return np.concatenate(found)
+        values += [whole[piece[shard] : piece[shard + 1]] for piece in offsets]
+    return np.concatenate(values)
 
 
 def _within(place: Path, shard: int, bits: int) -> tuple[slice, np.ndarray[Any, Any]]:
@@ -480,8 +480,8 @@ def _places(hashes: Any, own: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
     from numpy.lib.recfunctions import unstructured_to_structured
 
     kind = np.dtype([("upper", "u8"), ("lower", "u8")])
-    found = np.searchsorted(
+    positions = np.searchsorted(
         unstructured_to_structured(hashes, kind), unstructured_to_structured(own, kind)
     )
-    places: np.ndarray[Any, np.dtype[np.int32]] = found.astype(np.int32)
+    places: np.ndarray[Any, np.dtype[np.int32]] = positions.astype(np.int32)
     return places

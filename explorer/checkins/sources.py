@@ -81,9 +81,9 @@ def sniff(
     encoding : str, optional
         A codec of `encodings.NAMES`; detected if omitted.
     cancelled : callable, optional
-        Asked every few milliseconds; true stops.
+        Called every few milliseconds; True stops.
     decimal : str, optional
-        What stands before a number's fraction, a point or a comma; guessed if omitted.
+        Decimal sign, a point or a comma; detected if omitted.
     layer : str, optional
         Of a file with several layers or sheets; the one with check-ins if omitted.
     unpack : bool
@@ -102,7 +102,7 @@ def sniff(
     UnpackNeeded
         If a workbook unpacks to far more than its size, without `unpack`.
     LoadCancelled
-        If `cancelled` said so.
+        If `cancelled` returns True.
     """
     path = Path(path)
     check(cancelled)
@@ -117,7 +117,7 @@ def sniff(
     suffix = path.suffix.lower()
     best = max(all_readers(), key=lambda r: (r.can_read(head), suffix in r.suffixes))
     if best is not get_reader(IN_PLACE) and not in_worker():
-        found: Preview = run_in_worker(
+        sniffed: Preview = run_in_worker(
             sniff,
             path,
             delimiter,
@@ -128,7 +128,7 @@ def sniff(
             name=shown_name(path),
             cancelled=cancelled,
         )
-        return found
+        return sniffed
     preview = best.preview(
         FileStart(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)
     )
@@ -187,8 +187,8 @@ class DataFiles:
 
     def states(self) -> list[list[int]]:
         """Return sizes and modification times of the files."""
-        found = [part.path.stat() for part in self.parts]
-        return [[status.st_size, status.st_mtime_ns] for status in found]
+        states = [part.path.stat() for part in self.parts]
+        return [[status.st_size, status.st_mtime_ns] for status in states]
 
     @property
     def settings(self) -> list[str]:
@@ -215,7 +215,7 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
     CheckinError
         If a folder has none, or the folders around them name other columns.
     LoadCancelled
-        If `cancelled` said so.
+        If `cancelled` returns True.
     """
     paths = [Path(source)] if isinstance(source, str | os.PathLike) else [Path(p) for p in source]
     if not paths:
@@ -224,14 +224,14 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
     if len(paths) == 1 and not paths[0].is_dir():
         return DataFiles(shown_name(paths[0]), (SourceFile(paths[0], shown_name(paths[0])),))
     root = paths[0] if len(paths) == 1 else Path(os.path.commonpath([p.parent for p in paths]))
-    found: set[Path] = set()
+    paths_inside: set[Path] = set()
     others: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            _walk(path, found, others, cancelled)
+            _walk(path, paths_inside, others, cancelled)
         else:
-            found.add(path)
-    files = sorted(found, key=lambda path: path.relative_to(root).parts)
+            paths_inside.add(path)
+    files = sorted(paths_inside, key=lambda path: path.relative_to(root).parts)
     name = shown_name(root if len(paths) == 1 else files[0] if files else root)
     if not files:
         usual = " ".join(suffix for reader in all_readers() for suffix in reader.suffixes)
@@ -256,7 +256,7 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
     return DataFiles(name, tuple(parts), True, keys, left_out)
 
 
-def _walk(folder: Path, found: set[Path], others: set[Path], cancelled: IsCancelled | None) -> None:
+def _walk(folder: Path, files: set[Path], others: set[Path], cancelled: IsCancelled | None) -> None:
     """Collect the files below a folder; links to folders are not followed."""
     suffixes = {suffix for reader in all_readers() for suffix in reader.suffixes}
 
@@ -276,7 +276,7 @@ def _walk(folder: Path, found: set[Path], others: set[Path], cancelled: IsCancel
                 continue
             known = path.suffix.lower() in suffixes
             # parallel writers leave empty files for empty partitions
-            (found if known and path.stat().st_size else others).add(path)
+            (files if known and path.stat().st_size else others).add(path)
 
 
 def _hive(within: Path) -> dict[str, str | None]:
@@ -326,22 +326,22 @@ def sniff_files(
     named = roles_by_name(names, values, preview.dialect.decimal)
     mapping = preview.mapping
     for role, column in named.items():
-        asked = preview.question(role) is not None and role != "user"
-        if asked or getattr(mapping, role) is not None:
+        open_question = preview.question(role) is not None and role != "user"
+        if open_question or getattr(mapping, role) is not None:
             continue
         extra: dict[str, Any] = {role: width + column}
         if role == "time":
             texts = [row[column] for row in values]
             extra["time_format"] = time_format(texts, preview.dialect.decimal) or "iso"
         mapping = replace(mapping, **extra)
-    told = {role for role in named if getattr(mapping, role) is not None}
+    known_roles = {role for role in named if getattr(mapping, role) is not None}
     return replace(
         preview,
         columns=(*preview.columns, *names),
         rows=tuple((*row, *values[0]) for row in preview.rows),
         sample=tuple((*row, *values[0]) for row in preview.sample),
         mapping=mapping,
-        questions=tuple(q for q in preview.questions if q.key not in told),
+        questions=tuple(q for q in preview.questions if q.key not in known_roles),
         added=len(names),
         problems=tuple(
             p for p in preview.problems if mapping.time is None or "like a time" not in p
@@ -442,7 +442,7 @@ def check_alike(
     CheckinError
         Naming the first part that differs, and in what.
     """
-    found = []
+    dialects = []
     columns = first.columns[: len(first.columns) - first.added]
     alike = [False] * len(files.parts)
     if first.dialect.reader == "parquet":
@@ -456,7 +456,7 @@ def check_alike(
         text = bool(dialect.delimiter)
         layer = dialect.layer if first.layers else None
         if known:
-            found.append(dialect)  # to look at its rows, too, would take longer than to count them
+            dialects.append(dialect)  # inspecting its rows would take longer than counting them
             continue
         own = sniff(
             part.path, dialect.delimiter or None, encoding, layer=layer, unpack=dialect.unpack
@@ -487,8 +487,8 @@ def check_alike(
             )
         else:
             dialect = replace(dialect, layer=own.dialect.layer, has_header=own.has_header)
-        found.append(dialect)
-    return found
+        dialects.append(dialect)
+    return dialects
 
 
 def _ticking(tick: Callable[[], None]) -> IsCancelled:
@@ -513,7 +513,7 @@ def _difference(first: Preview, own: Preview) -> str:
         return f"it has several tables ({', '.join(own.layers)})"
     columns = first.columns[: len(first.columns) - first.added]
     if first.has_header and own.rows and tuple(c.strip() for c in own.rows[0]) == columns:
-        return ""  # names, even if nobody would have taken them for such
+        return ""  # a header that was not detected
     if own.has_header != first.has_header:
         return "it has a header" if own.has_header else "it has no header"
     if len(own.columns) != len(columns):

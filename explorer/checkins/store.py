@@ -107,11 +107,11 @@ def count_spellings(con: Any, folder: Path) -> tuple[int, int]:
     if not count(con, folder / ROWS, "code = 0 AND spelt IS NOT NULL"):
         return naive, 0
     several = f"SELECT user_id FROM {rows} WHERE code = 0 AND spelt IS NOT NULL"
-    found = con.execute(
+    row = con.execute(
         "SELECT sum(n) FROM (SELECT count(DISTINCT coalesce(spelt, CAST(user_id AS VARCHAR))) - 1 "
         f"AS n FROM {rows} WHERE code = 0 AND user_id IN ({several}) GROUP BY user_id)"
     ).fetchone()
-    return naive, int(found[0])
+    return naive, int(row[0])
 
 
 def row_id(part: int, number: str) -> str:
@@ -159,16 +159,16 @@ def number_users(con: Any, folder: Path, tick: Tick) -> None:
     ``name`` is the id as it was read: samples of users depend on it and on nothing else.
     """
     raw = folder / ROWS
-    kept = f"(SELECT DISTINCT user_id FROM {parquet_table(raw)} WHERE code = 0)"
+    valid = f"(SELECT DISTINCT user_id FROM {parquet_table(raw)} WHERE code = 0)"
     users = written_file(folder / USERS)
     kind = con.execute(f"SELECT typeof(user_id) FROM {parquet_table(raw)} LIMIT 1").fetchone()
     if kind is None or kind[0] == "BIGINT":
-        named = f"SELECT user_id, CAST(user_id AS VARCHAR) AS name FROM {kept} ORDER BY user_id"
+        named = f"SELECT user_id, CAST(user_id AS VARCHAR) AS name FROM {valid} ORDER BY user_id"
         run(con, f"COPY ({named}) TO {users} {PARQUET}", tick)
         return
     run(
         con,
-        f"CREATE OR REPLACE TEMP TABLE numbers AS WITH ids AS {kept}, whole AS (SELECT user_id, "
+        f"CREATE OR REPLACE TEMP TABLE numbers AS WITH ids AS {valid}, whole AS (SELECT user_id, "
         "CASE WHEN (SELECT bool_and(regexp_full_match(user_id, '-?[0-9]{1,18}')) FROM ids) "
         "THEN CAST(user_id AS BIGINT) END AS number FROM ids) "
         "SELECT row_number() OVER (ORDER BY number, user_id) - 1 AS key, user_id FROM whole",
@@ -241,13 +241,13 @@ def _rejected_table(folder: Path) -> str:
 
 def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:
     """Return the numbers of the first lines of each reason."""
-    found: dict[Reason, list[int]] = {}
+    lines: dict[Reason, list[int]] = {}
     for code, line in con.execute(
         "SELECT code, line FROM (SELECT *, row_number() OVER (PARTITION BY code ORDER BY line) "
         f"AS k FROM {_rejected_table(folder)}) WHERE k <= {EXAMPLES} ORDER BY code, line"
     ).fetchall():
-        found.setdefault(Reason.of(code), []).append(line)
-    return found
+        lines.setdefault(Reason.of(code), []).append(line)
+    return lines
 
 
 def examples(
@@ -255,9 +255,9 @@ def examples(
 ) -> dict[Reason, tuple[Example, ...]]:
     """Return the first lines of each reason with their text."""
     numbers = first_lines(con, folder)
-    found = texts(sorted({n for lines in numbers.values() for n in lines}))
+    known = texts(sorted({n for lines in numbers.values() for n in lines}))
     return {
-        reason: tuple(Example(n, found.get(n, "")[:EXAMPLE_LENGTH]) for n in lines)
+        reason: tuple(Example(n, known.get(n, "")[:EXAMPLE_LENGTH]) for n in lines)
         for reason, lines in numbers.items()
     }
 
@@ -322,8 +322,8 @@ def entry_metadata(
             "notes": report.notes,
             "set_aside": {reason.value: n for reason, n in report.rejected.items()},
             "examples": {
-                reason.value: [[e.line, e.text, e.part] for e in found]
-                for reason, found in report.examples.items()
+                reason.value: [[e.line, e.text, e.part] for e in examples]
+                for reason, examples in report.examples.items()
             },
             "parts": [asdict(part) for part in report.parts],
         },
@@ -339,8 +339,8 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
         kept=stored["kept"],
         rejected={Reason(r): n for r, n in stored["set_aside"].items()},
         examples={
-            Reason(r): tuple(Example(*example) for example in found)
-            for r, found in stored["examples"].items()
+            Reason(r): tuple(Example(*example) for example in examples)
+            for r, examples in stored["examples"].items()
         },
         notes=tuple(stored["notes"]),
         continued=stored["continued"],
@@ -354,10 +354,10 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
 
 def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
     """Return display names of the columns in use, by field of the mapping."""
-    found = {field: getattr(mapping, field) for field in COLUMN_FIELDS}
+    columns_used = {field: getattr(mapping, field) for field in COLUMN_FIELDS}
     return {
         field: printable(columns[i])[:MAX_NAME_LENGTH] if i < len(columns) else f"column {i + 1}"
-        for field, i in found.items()
+        for field, i in columns_used.items()
         if i is not None
     }
 
@@ -365,5 +365,5 @@ def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
 def read_columns(stored: dict[str, Any]) -> dict[str, Any]:
     """Return the column settings for recipes from stored metadata."""
     layer = stored["dialect"].get("layer")
-    found = {**stored["mapping"], "names": stored["names"]}
-    return found | ({"layer": layer} if layer else {})
+    columns = {**stored["mapping"], "names": stored["names"]}
+    return columns | ({"layer": layer} if layer else {})

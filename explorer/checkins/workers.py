@@ -44,7 +44,7 @@ def run_in_worker(
     function, args, name, cancelled, report
         As there.
     memory : int, optional
-        Bytes that the worker may hold; a quarter of what is free if omitted.
+        Memory limit of the worker in bytes; default: a quarter of the free memory.
     keywords : dict
         Further ones of the function; `progress` is one of `explorer.bounded.call`.
 
@@ -53,7 +53,7 @@ def run_in_worker(
     CheckinError
         Also if the worker had to be stopped.
     LoadCancelled
-        If `cancelled` said so.
+        If `cancelled` returns True.
     """
     progress = keywords.pop("progress", None)
     with _errors_converted():

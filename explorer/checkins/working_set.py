@@ -149,12 +149,12 @@ class Columns:
     @property
     def query(self) -> tuple[str, list[Any]]:
         """SQL of the columns, and its values."""
-        asked = ["user_id", "lat", "lon"]
-        asked += ["epoch_us(time) AS t"] * self.timed + ["weight"] * self.weighted
+        columns = ["user_id", "lat", "lon"]
+        columns += ["epoch_us(time) AS t"] * self.timed + ["weight"] * self.weighted
         if not self.images:
-            return ", ".join(asked), []
-        asked.append("list_position(?::VARCHAR[], image) - 1 AS image")
-        return ", ".join(asked), [list(self.images)]
+            return ", ".join(columns), []
+        columns.append("list_position(?::VARCHAR[], image) - 1 AS image")
+        return ", ".join(columns), [list(self.images)]
 
     def layout(
         self, pieces: Iterable[dict[str, Any]], keys: np.ndarray[Any, Any], hashes: HashArray
@@ -180,17 +180,17 @@ class Columns:
         y, x, t, image = np.empty((4, self.rows), np.int32)
         weight = np.empty(self.rows if self.weighted else 0)
         at = 0
-        for found in pieces:
-            to = slice(at, at := at + len(found["user_id"]))
-            user[to] = np.searchsorted(keys, found["user_id"])
-            y[to] = steps(found["lat"], step) - origin[0]
-            x[to] = steps(found["lon"], step) - origin[1]
+        for layout in pieces:
+            to = slice(at, at := at + len(layout["user_id"]))
+            user[to] = np.searchsorted(keys, layout["user_id"])
+            y[to] = steps(layout["lat"], step) - origin[0]
+            x[to] = steps(layout["lon"], step) - origin[1]
             if self.timed:
-                t[to] = found["t"] // 1_000_000 - int(EPOCH.timestamp())
+                t[to] = layout["t"] // 1_000_000 - int(EPOCH.timestamp())
             if self.weighted:
-                weight[to] = found["weight"]
+                weight[to] = layout["weight"]
             if self.images:
-                image[to] = found["image"]
+                image[to] = layout["image"]
         return Layout.build(
             user,
             y,

@@ -202,17 +202,17 @@ def bounds_command(
         check_output(output, maps=animate is not None)
     elif reviewer == "pdf" and output is None:
         raise click.BadParameter("a PDF needs --output FILE.pdf", param_hint="--reviewer")
-    chosen = get_study(study)
-    if chosen.needs_data:
+    study_used = get_study(study)
+    if study_used.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
     with ExitStack() as stack:
         host = open_host(stack, cluster)
-        request = bounds_request(host, chosen, settings, quantity, sweep, preset)
+        request = bounds_request(host, study_used, settings, quantity, sweep, preset)
         request = replace(request, seed=seed)
         if host.files():
             check_data(cluster)
         if claim:
-            check_claim(chosen, request.quantity, claim)
+            check_claim(study_used, request.quantity, claim)
         if (solve, series, target) == (None, None, None) and as_json:
             raise click.BadParameter(
                 "prints what --solve finds; curves are JSON with --output FILE.json",
@@ -241,9 +241,9 @@ def bounds_command(
             left_out=left_out,
             own=tuple(imported_to_list(own)),
         )
-        found = evaluate_claim(result, claim)
-        if found is not None and output is not None:
-            click.echo(found.line, err=True)
+        claim_result = evaluate_claim(result, claim)
+        if claim_result is not None and output is not None:
+            click.echo(claim_result.line, err=True)
         if reviewer is not None:
             _write_reviewer(
                 ExportJob(
@@ -315,7 +315,7 @@ def bounds_request(
     Raises
     ------
     ValueError
-        Naming key, value and what is allowed.
+        Naming key, value and the allowed values.
     OSError
         If a file can't be read.
     """

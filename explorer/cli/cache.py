@@ -21,9 +21,9 @@ def show_command() -> None:
     click.echo(
         f"{format_bytes(use.size)} of {use.files:,} file{'s' * (use.files != 1)} in {folder}"
     )
-    kept = sum(path.stat().st_size for path in trials_folder().iterdir())
-    if kept:
-        click.echo(f"{format_bytes(kept)} of experiments in {trials_folder()}")
+    trial_bytes = sum(path.stat().st_size for path in trials_folder().iterdir())
+    if trial_bytes:
+        click.echo(f"{format_bytes(trial_bytes)} of experiments in {trials_folder()}")
 
 
 @cache_command.command("clear")

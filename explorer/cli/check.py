@@ -35,10 +35,10 @@ def check_command(runs: int, seed: int, as_json: bool) -> int:
 
     with ExitStack() as stack:
         host = open_host(stack)
-        found = run_self_check(host, SelfCheck(runs, seed), lambda: None, say).found
-    failed = sum(not item.passed for item in found)
+        checks = run_self_check(host, SelfCheck(runs, seed), lambda: None, say).found
+    failed = sum(not item.passed for item in checks)
     if as_json:
-        click.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=1))
+        click.echo(json.dumps([asdict(item) for item in checks], ensure_ascii=False, indent=1))
     else:
-        click.echo(f"{len(found) - failed} of {len(found)} passed. {NOTE}")
+        click.echo(f"{len(checks) - failed} of {len(checks)} passed. {NOTE}")
     return int(failed > 0)

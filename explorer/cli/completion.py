@@ -74,5 +74,5 @@ def presets(study: Study) -> Found:
     return [(p.key, p.name) for p in study.presets]
 
 
-def _beginning(found: Found, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(word, help=help) for word, help in found if word.startswith(begun)]
+def _beginning(items: Found, begun: str) -> list[CompletionItem]:
+    return [CompletionItem(word, help=help) for word, help in items if word.startswith(begun)]

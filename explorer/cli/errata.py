@@ -28,8 +28,8 @@ def errata_command(labels: tuple[str, ...]) -> None:
     for place, label in enumerate(labels):
         item = known[label]
         lines = ["" for _ in range(min(place, 1))] + [f"{item.label} · {item.title}"]
-        for name, said in (("Printed", item.printed), ("Right", item.right), ("Why", item.why)):
+        for name, sections in (("Printed", item.printed), ("Right", item.right), ("Why", item.why)):
             lines += textwrap.wrap(
-                f"{name}: {said}", 88, initial_indent="  ", subsequent_indent="    "
+                f"{name}: {sections}", 88, initial_indent="  ", subsequent_indent="    "
             )
         click.echo("\n".join(lines))

@@ -266,7 +266,7 @@ def _list() -> str:
     lines = [(QUALITY, "Error of any mechanisms in any regions (check-ins)")]
     for figure in FIGURES.values():
         lines.append((figure.name, f"{figure.title} ({figure.needs})"))
-    return "\n".join(f"{name:16} {said}" for name, said in lines)
+    return "\n".join(f"{name:16} {text}" for name, text in lines)
 
 
 def _find_figure(ctx: click.Context, name: str | None) -> Figure | None:
@@ -424,24 +424,24 @@ def run_points(
     trials = Trials.of(rows, task_key)
     checkpoint = Checkpoint(trials_file())
     stack.callback(checkpoint.close)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     total = len(trials.by_key)
     try:
         for i, part in enumerate(find_trials(trials, executor, checkpoint, folder)):
-            found |= part
+            results |= part
             if i:
-                progress.at(len(found), total)
+                progress.at(len(results), total)
             else:
-                progress.begin(len(found), total)
+                progress.begin(len(results), total)
     except KeyboardInterrupt:
         progress.end()
         click.echo(
-            f"{len(found):,} of {total:,} trials are kept; the same command goes on from there",
+            f"{len(results):,} of {total:,} trials are kept; the same command goes on from there",
             err=True,
         )
         raise
     progress.end()
-    return trials.report(found)
+    return trials.report(results)
 
 
 def stamp_of(data: CheckinData | None) -> str:

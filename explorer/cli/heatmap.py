@@ -246,7 +246,7 @@ def heatmap_command(
         raise click.BadParameter(f"needs {what}: --beside {panes}", param_hint="--panes")
     if users is not None and share is not None:
         raise click.BadParameter("choose --users or --share", param_hint="--share")
-    came = Origin.PUBLIC if region is None else Origin.TYPED
+    origin = Origin.PUBLIC if region is None else Origin.TYPED
     timed = Origin.PUBLIC if start is end is None else Origin.TYPED
     plane = plane or (picture.plane if picture else None)
     if plane is not None and "crs" in reading:
@@ -299,9 +299,9 @@ def heatmap_command(
             report_written(set_aside)
         box = region or suggested
         if plane is not None:
-            box, came = region or PlaneRegion.whole(plane), Origin.TYPED
+            box, origin = region or PlaneRegion.whole(plane), Origin.TYPED
         if box is None:
-            box, came = extent_of(data), Origin.EXTENT
+            box, origin = extent_of(data), Origin.EXTENT
         selection = Selection(
             data.fingerprint,
             box,
@@ -310,7 +310,7 @@ def heatmap_command(
             users,
             data_seed,
             share,
-            all_sides(came),
+            all_sides(origin),
             timed,
             unit=Unit(data.unit),
         )

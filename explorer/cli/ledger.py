@@ -382,12 +382,12 @@ def _account_lines(view: View, account: Account, weekly: Fraction | None) -> Ite
 
 
 def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
-    found = _weekly(account, epsilon)
-    yield f"  every week ε {epsilon}: {found['fit']} more fit, and nothing refills the budget"
-    yield f"  {'weeks':>7}  {'sum':>8}  zcdp at δ {found['delta']}"
-    for row in found["adds_up_to"]:
+    weekly = _weekly(account, epsilon)
+    yield f"  every week ε {epsilon}: {weekly['fit']} more fit, and nothing refills the budget"
+    yield f"  {'weeks':>7}  {'sum':>8}  zcdp at δ {weekly['delta']}"
+    for row in weekly["adds_up_to"]:
         yield f"  {row['weeks']:>7}  {row['sum']:>8}  {row['zcdp']}"
-    yield f"  zcdp pays from {found['zcdp_pays_from']} releases"
+    yield f"  zcdp pays from {weekly['zcdp_pays_from']} releases"
 
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:

@@ -225,10 +225,10 @@ def _mapping_for(
     )
     sniffed = sniff_source(files, settings)
     preview = sniffed.preview
-    chosen: dict[str, int | None] = {}
+    columns_given: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:
-            chosen[role] = None
+            columns_given[role] = None
         elif preview.columns.count(name) > 1:
             numbers = [str(i) for i, one in enumerate(preview.columns, 1) if one == name]
             raise ValueError(
@@ -236,9 +236,9 @@ def _mapping_for(
                 f"one for {role}: {' or '.join(numbers)}"
             )
         elif name in preview.columns:
-            chosen[role] = preview.columns.index(name)
+            columns_given[role] = preview.columns.index(name)
         elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
-            chosen[role] = int(name) - 1
+            columns_given[role] = int(name) - 1
         else:
             names = ", ".join(preview.columns)
             wrong = (
@@ -253,12 +253,12 @@ def _mapping_for(
                 f"{preview.basename}: there is no column {name!r} for {role}; there are "
                 f"{names}{wrong}"
             )
-    chosen |= _without_user(preview, chosen, reading.get("unit"))
-    for order in (order for order in ("latlon", "lonlat") if order in chosen):
-        both = chosen.pop(order)
-        chosen |= {"lat": both, "lon": both}
+    columns_given |= _without_user(preview, columns_given, reading.get("unit"))
+    for order in (order for order in ("latlon", "lonlat") if order in columns_given):
+        both = columns_given.pop(order)
+        columns_given |= {"lat": both, "lon": both}
         fields["order"] = order
-    mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
+    mapping = replace(with_columns(preview, columns_given), **fields)  # type: ignore[arg-type]
     if plane is not None:
         mapping = replace(mapping, plane=plane.text, crs=None)
     elif "crs" in fields:
@@ -266,7 +266,7 @@ def _mapping_for(
     elif mapping.image is not None:
         # images belong to points in a plane, so that its range must be given
         mapping = replace(mapping, plane="")
-    given = {*chosen, *reading, *(("plane", "crs") if plane is not None else ())}
+    given = {*columns_given, *reading, *(("plane", "crs") if plane is not None else ())}
     open_ones = remaining_questions(preview, mapping, given)
     if open_ones:
         raise OpenQuestions([question_line(preview, one) for one in open_ones])
@@ -274,7 +274,7 @@ def _mapping_for(
 
 
 def _without_user(
-    preview: Preview, chosen: dict[str, int | None], unit: str | None
+    preview: Preview, columns_given: dict[str, int | None], unit: str | None
 ) -> dict[str, int | None]:
     """Return {"user": None} if the privacy unit excludes a user column, else {}.
 
@@ -284,16 +284,16 @@ def _without_user(
         If columns and privacy unit contradict each other.
     """
     if unit is None:
-        if "user" in chosen and chosen["user"] is None:
+        if "user" in columns_given and columns_given["user"] is None:
             raise ValueError(
                 f"{preview.basename}: without a user column say what is protected: --unit row or "
                 "--unit file"
             )
         return {}
-    user = chosen.get("user", preview.mapping.user)
+    user = columns_given.get("user", preview.mapping.user)
     if user is not None:
         remedy = "leave out --unit"
-        if "user" not in chosen:
+        if "user" not in columns_given:
             remedy += ", or give --columns user= if it names no person or device"
         raise ValueError(
             f"{preview.basename}: --unit {unit} is for files without a user column, but "

@@ -89,14 +89,14 @@ def release_command(
     from explorer.release.plan import read_plan
     from explorer.release.simulations import SimulationOnlyError
 
-    chosen = {
+    modes = {
         "--spend": spend,
         "--give-back": give_back,
         "--withdraw": withdraw,
         "--rehearse": rehearse,
         "--compare": compare or None,
     }
-    given = [name for name, value in chosen.items() if value is not None]
+    given = [name for name, value in modes.items() if value is not None]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} don't go together")
     if out is not None:

@@ -24,8 +24,11 @@ def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
     from explorer.studies.registry import get_study, study_infos
 
     if as_json:
-        chosen = [get_study(c.id) for c in study_infos()] if study is None else [get_study(study)]
-        result = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
+        studies = [get_study(c.id) for c in study_infos()] if study is None else [get_study(study)]
+        result = {
+            "schema": "privacy-explorer-studies/1",
+            "studies": [described(s) for s in studies],
+        }
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif figures:
         for chosen_id in [c.id for c in study_infos()] if study is None else [study]:

@@ -120,18 +120,18 @@ def sweep_command(
     form = _format(output, as_json)
     if len(over) < 3 and (colours or curve):
         raise click.BadParameter("colours need a third --over", param_hint="--colours")
-    chosen = get_study(study)
-    if chosen.needs_data:
+    study_used = get_study(study)
+    if study_used.needs_data:
         raise ValueError(
             f"study {study!r} draws a map; 'experiment heatmap-quality' runs it over lists of its "
             "parameters"
         )
     with ExitStack() as stack:
         host = open_host(stack)
-        request = bounds_request(host, chosen, settings, quantity, sweep, preset)
+        request = bounds_request(host, study_used, settings, quantity, sweep, preset)
         request = replace(request, seed=seed)
         grid = Grid(over, trials, colours)
-        axes_of(chosen, request, grid)
+        axes_of(study_used, request, grid)
         if host.files():
             check_data(cluster)
         executor = many_workers(stack, cluster, workers, quiet)

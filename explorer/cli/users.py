@@ -96,8 +96,8 @@ def users_command(
     if output is not None:  # the answers written are of another draw than the one computed here
         from explorer.studies.users_data.algorithms import OF_ONE_DRAW
 
-        kept = tuple(one for one in result.readouts if one.key not in OF_ONE_DRAW)
-        result = replace(result, readouts=kept)
+        readouts = tuple(one for one in result.readouts if one.key not in OF_ONE_DRAW)
+        result = replace(result, readouts=readouts)
     click.echo(_as_text(result))
     if output is not None and rows is not None:
         text = io.StringIO()

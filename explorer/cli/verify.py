@@ -81,20 +81,20 @@ def verify_command(
         other = None if also is None else read_certificate(also)
     except ReleaseError as error:
         return _print_report(str(error), VerificationReport(), as_json)
-    found = verify(
+    report = verify(
         read,
         view,
         None if data is None else file_sha256(data),
         other,
         None if output is None else read_bounded(output, MAX_OUTPUT_BYTES),
     )
-    failure = f"{certificate.name}: {found.failure}" if found.failure else ""
+    failure = f"{certificate.name}: {report.failure}" if report.failure else ""
     if registry is not None and not failure:
         from explorer.files import write_whole
 
         write_whole(registry, registry_yaml(read, sector=sector).encode())
         report_written(registry)
-    return _print_report(failure, found, as_json)
+    return _print_report(failure, report, as_json)
 
 
 def _print_report(failure: str, report: VerificationReport, as_json: bool) -> int:

@@ -386,4 +386,4 @@ def joint_stamp(result: Result, shown: Sequence[Surface]) -> str:
 def _alike(parts: Sequence[Sequence[str]]) -> int:
     """Return the length of the common prefix of several sequences."""
     at = zip(*parts, strict=False)
-    return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, at))
+    return sum(1 for _ in takewhile(lambda labels: len(set(labels)) == 1, at))

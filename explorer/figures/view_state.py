@@ -57,7 +57,7 @@ class ViewState:
     Raises
     ------
     ValueError
-        Naming the field, its value and what is allowed.
+        Naming the field, its value and the allowed values.
     """
 
     title: str = ""

@@ -93,16 +93,16 @@ def synthetic_records(
 def neighbour(records: UserRecords, user: int) -> UserRecords:
     """Return the records without one user."""
     first, last = int(records.starts[user]), int(records.starts[user + 1])
-    kept = np.ones(records.rows, bool)
-    kept[first:last] = False
+    mask = np.ones(records.rows, bool)
+    mask[first:last] = False
     starts = np.delete(records.starts, user + 1)
     starts[user + 1 :] -= last - first
 
     def of(values: NDArray[Any] | None) -> NDArray[Any] | None:
-        return None if values is None else values[kept]
+        return None if values is None else values[mask]
 
     texts = {
-        name: [text for text, there in zip(column, kept.tolist(), strict=True) if there]
+        name: [text for text, there in zip(column, mask.tolist(), strict=True) if there]
         for name, column in records.texts.items()
     }
     return UserRecords(
@@ -160,8 +160,8 @@ def _places(
     users, rows = len(each), int(each.sum())
     towns = rng.uniform(0.15, 0.85, (TOWNS, 2))
     of_user = rng.integers(0, TOWNS, (users, 2))
-    chosen = np.repeat(of_user, each, axis=0)[np.arange(rows), rng.integers(0, 2, rows)]
-    at = np.clip(towns[chosen] + rng.normal(0, 0.05, (rows, 2)), 0, 1)
+    assigned = np.repeat(of_user, each, axis=0)[np.arange(rows), rng.integers(0, 2, rows)]
+    at = np.clip(towns[assigned] + rng.normal(0, 0.05, (rows, 2)), 0, 1)
     low = np.array([edges.south, edges.west])
     span = np.array([edges.north - edges.south, edges.east - edges.west])
     y, x = (low + np.rint(at * span).astype(np.int64)).T

@@ -158,7 +158,7 @@ class RowCounter:
                 self._first.append(Unreadable(self._lines + k + 1, *why))
         self._lines += len(readable)
 
-    def found(self) -> RowCheck:
+    def result(self) -> RowCheck:
         """Return the result."""
         return RowCheck(self._rows, self._readable, tuple(self._first))
 
@@ -342,7 +342,7 @@ def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
         seen = ledger.known.seen(read.ids, sha256, content)
         elsewhere = ids_seen_elsewhere(settings, ledger.id, sha256, content, read.ids)
         return FileCheck(
-            counter.found(),
+            counter.result(),
             known_ids,
             spent,
             int((seen.each | elsewhere.each).sum()),

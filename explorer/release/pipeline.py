@@ -224,13 +224,13 @@ def _record_file(
     ledger.known.record_content(read.sha256, read.content)
     ledger.known.record_opened(read.sha256)
     # stored now, as the file may be gone when the certificate is built
-    chosen, shown = ledger.parameters_chosen(release, read.sha256)
+    record, shown = ledger.parameters_chosen(release, read.sha256)
     elsewhere = views_elsewhere(
         FileSettings(location.settings), ledger.id, read.sha256, read.content
     )
     if elsewhere is not None:
-        chosen, shown = OPENED, shown + elsewhere
-    ledger.set_attachment(release, CHOSEN, [chosen, shown])
+        record, shown = OPENED, shown + elsewhere
+    ledger.set_attachment(release, CHOSEN, [record, shown])
     ledger.known.record_population(read.sha256, plan.population)
     ledger.known.record_ids(plan.population, read.ids)
 

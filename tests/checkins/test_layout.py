@@ -301,7 +301,7 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
 def test_pieces_are_the_rows_of_all(data: CheckinData, sampled: dict[str, Any]) -> None:
     points = data.points(BOX, "2010-01-02T00:00:00Z", None, **sampled)
     pieces = list(points.pieces(200))
-    found, each, _ = points.selection.found()
+    found, each, _ = points.selection.indices()
     some, of_users = map(np.concatenate, zip(*points.selection.pieces(200), strict=True))
     np.testing.assert_array_equal(some, found)
     np.testing.assert_array_equal(of_users, each[: len(of_users)])

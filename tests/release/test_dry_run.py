@@ -47,7 +47,7 @@ def _form(**how: str) -> FileFormat:
 def _dry(path: Path, form: FileFormat, reads: Reads = Reads(places=True)) -> RowCheck:  # noqa: B008
     counter = RowCounter(form, reads)
     read_file(path, form, reads, counter)
-    return counter.found()
+    return counter.result()
 
 
 def _written(path: Path, text: str, encoding: str = "utf-8") -> Path:

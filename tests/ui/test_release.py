@@ -568,7 +568,7 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     form = FileFormat.parse(read_format(draft.typed))
     counter = RowCounter(form, Reads(places=True, times=True))
     read_file(rows, form, Reads(places=True, times=True), counter)
-    assert (counter.found().rows, counter.found().readable) == (len(made), len(made))
+    assert (counter.result().rows, counter.result().readable) == (len(made), len(made))
     # Edited by hand it still counts as copied; not once it is deleted.
     assert draft.with_text("decimal", "point").format_taken
     for key in list(draft.typed):

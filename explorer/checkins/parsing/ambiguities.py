@@ -33,7 +33,7 @@ class Table:
     ----------
     columns : sequence of str
     rows : sequence of sequence of str
-        The rows that are judged, without the header.
+        The inspected rows, without the header.
     mapping : Mapping
     decimal : str
     named : int
@@ -122,19 +122,19 @@ OF_THE_MAPPING: dict[str, Callable[[Table], Question | None]] = {
     "crs": _system,
     "plane": _plane,
 }
-"""Questions, by key, that depend on the mapping and are asked anew when it changes."""
+"""Keys of the questions that depend on the mapping and are derived again when it changes."""
 
 
 def _asked(asking: Iterable[Callable[[Table], Question | None]], table: Table) -> list[Question]:
     return [question for ask in asking if (question := ask(table)) is not None]
 
 
-def open_questions(table: Table, asked: Sequence[Question]) -> tuple[Question, ...]:
+def open_questions(table: Table, guessed_questions: Sequence[Question]) -> tuple[Question, ...]:
     """Return all open questions: the given ones and those about the mapping."""
     if 0 < table.named < len(table.columns):
-        asked = [one for one in asked if one.key != "position"]
-        asked.append(_too_few_names(table))
-    return (*asked, *_asked(OF_THE_MAPPING.values(), table))
+        guessed_questions = [one for one in guessed_questions if one.key != "position"]
+        guessed_questions.append(_too_few_names(table))
+    return (*guessed_questions, *_asked(OF_THE_MAPPING.values(), table))
 
 
 def _too_few_names(table: Table) -> Question:

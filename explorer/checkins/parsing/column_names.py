@@ -211,7 +211,7 @@ NO_COORDINATE = _set(
     "acc accuracy accel precision error err std sd sigma uncertainty variance speed velocity mag "
     "gyro distance date time name type flag count num pixel px"
 )
-"""Words beside which coordinates are other measurements."""
+"""Words that denote other measurements than positions in names of coordinates."""
 
 _FILLING = _set("e wgs wgs84 coord coords coordinate coordinates deg degree degrees decimal dd geo")
 """Words of coordinate names that do not distinguish pairs."""
@@ -325,7 +325,7 @@ def key(name: str) -> str:
 
 def _without_units(name: str) -> str:
     """Return a name without bracketed parts, unless nothing else is left."""
-    bare = _BRACKETS.sub(" ", name)  # in linear time, whatever the name
+    bare = _BRACKETS.sub(" ", name)  # in linear time for any name
     # Normal forms take a time that grows with the square of a run of combining marks.
     return (bare if bare.strip() else name)[:_LONGEST]
 
@@ -371,12 +371,12 @@ def identity_of(name: str) -> Identity:
     Of a path such as ``Encounter.individualID`` the ends with an identifier are tried, too.
     """
     words = words_in(name)
-    found = _identity(words)
-    if found.sure is Sure.YES or VETO & set(words):
-        return found
+    identity = _identity(words)
+    if identity.sure is Sure.YES or VETO & set(words):
+        return identity
     segments = name.split(".")
     ends = [_identity(words_in(".".join(segments[i:]))) for i in range(1, len(segments))]
-    return next((end for end in ends if end.sure is Sure.YES and end.rank != 1), found)
+    return next((end for end in ends if end.sure is Sure.YES and end.rank != 1), identity)
 
 
 def _identity(words: Sequence[str]) -> Identity:
@@ -461,9 +461,9 @@ def known(name: str) -> bool:
 
 def language_of(names: Sequence[str]) -> str:
     """Return the language that recognises most names; English in case of a tie."""
-    found: set[str] = set(map(key, names))
-    found.update(word for name in names for word in words_in(name))
-    return max(_LANGUAGES, key=lambda language: len(found & _SAID[language]))
+    keys: set[str] = set(map(key, names))
+    keys.update(word for name in names for word in words_in(name))
+    return max(_LANGUAGES, key=lambda language: len(keys & _SAID[language]))
 
 
 def words_of(language: str, roles: Iterable[str] = NAMES) -> dict[str, tuple[str, ...]]:

@@ -152,8 +152,8 @@ def check_geojson(path: Path) -> None:
     CheckinError
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        for found in _CRS.finditer(whole):
-            _check_member(path, whole[found.end() : found.end() + LONGEST_CRS])
+        for match in _CRS.finditer(whole):
+            _check_member(path, whole[match.end() : match.end() + LONGEST_CRS])
 
 
 def _check_member(path: Path, behind: bytes) -> None:
@@ -199,11 +199,11 @@ def _proj() -> Any:
     lacking = missing_library("Converting coordinates to degrees", EXTRA, "pyproj", "pyarrow")
     if lacking:
         raise MissingLibrary(lacking)
-    os.environ.update(GDAL_SETTINGS)  # pyproj comes with a PROJ of its own
+    os.environ.update(GDAL_SETTINGS)  # pyproj includes its own PROJ
     import pyproj
     import pyproj.network
 
-    # a grid's name would tell where the rows are
+    # a download of a grid would reveal where the rows are
     pyproj.network.set_network_enabled(False)  # type: ignore[attr-defined]
     return pyproj
 
@@ -242,12 +242,12 @@ def canonical_crs(text: str) -> str | None:
         ) from None
     if not (crs.is_geographic or crs.is_projected):
         raise ValueError(f"{crs.name} has no coordinates of places on the Earth; give another one")
-    found = crs.to_authority() or crs.to_2d().to_authority()
-    if found is None:
+    authority = crs.to_authority() or crs.to_2d().to_authority()
+    if authority is None:
         raise ValueError(
             f"{shown!r} is no reference system with a number; give one, such as EPSG:25832"
         )
-    name = ":".join(found).upper()
+    name = ":".join(authority).upper()
     return None if name in ("EPSG:4326", "EPSG:4979", "OGC:CRS84") else name
 
 
@@ -308,7 +308,7 @@ def converter(crs: str) -> Convert:
             )
             there &= (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
             lost = np.where(np.isfinite(x) & np.isfinite(y), np.inf, np.nan)
-        nowhere = (x == 0) & (y == 0)  # what devices report, in whatever system
+        nowhere = (x == 0) & (y == 0)  # devices without a position report 0, 0 in any system
         lat, lon = np.where(there, lat, lost), np.where(there, lon, lost)
         return np.where(nowhere, 0.0, lat), np.where(nowhere, 0.0, lon)
 
@@ -332,10 +332,10 @@ def accuracy(crs: str) -> str:
     with _quiet():
         group = pyproj.transformer.TransformerGroup(crs, "EPSG:4326", always_xy=True)
     best = group.transformers[0].accuracy if group.transformers else -1
-    told = "exactly" if best == 0 else "by a formula of unstated accuracy"
+    text = "exactly" if best == 0 else "by a formula of unstated accuracy"
     if best > 0:
-        told = f"to about {best:g} m"
-    return told if group.best_available else f"{told} (finer grids are not installed)"
+        text = f"to about {best:g} m"
+    return text if group.best_available else f"{text} (finer grids are not installed)"
 
 
 @contextlib.contextmanager
@@ -369,9 +369,9 @@ def _create_function(con: Any, crs: str, thread: ThreadPoolExecutor) -> None:
     double = duckdb.sqltypes.DOUBLE
 
     def to_degrees(y: Any, x: Any) -> Any:
-        asked = [np.array(a.to_numpy(zero_copy_only=False)) for a in (y, x)]
-        lat, lon = thread.submit(convert, *asked).result()
+        coordinates = [np.array(a.to_numpy(zero_copy_only=False)) for a in (y, x)]
+        lat, lon = thread.submit(convert, *coordinates).result()
         return pa.StructArray.from_arrays([pa.array(lat), pa.array(lon)], ["y", "x"])
 
-    made = con.struct_type({"y": double, "x": double})
-    con.create_function(FUNCTION, to_degrees, [double, double], made, type="arrow")
+    struct = con.struct_type({"y": double, "x": double})
+    con.create_function(FUNCTION, to_degrees, [double, double], struct, type="arrow")

@@ -91,7 +91,7 @@ def points_of(
 def candidates(points: Points) -> list[tuple[str, str]]:
     """Return name and description of the systems that fit most points, narrowest first.
 
-    Empty for what may be degrees, or pixels of a picture.
+    Empty for numbers that may be degrees, or pixels of a picture.
     """
     y, x = points
     y, x = y[(x != 0) | (y != 0)], x[(x != 0) | (y != 0)]
@@ -109,12 +109,12 @@ _E7 = re.compile(r"(?P<role>lat|lon|lng)[a-z]*[ _.-]*e7", re.IGNORECASE)
 
 def e7_columns(names: Sequence[str]) -> dict[str, int]:
     """Return the columns named as degrees times ten million, if there is exactly one pair."""
-    found: dict[str, list[int]] = {"lat": [], "lon": []}
+    by_role: dict[str, list[int]] = {"lat": [], "lon": []}
     for i, name in enumerate(names):
-        if said := _E7.search(name[:200]):
-            found["lat" if said["role"].lower() == "lat" else "lon"].append(i)
-    single = all(len(columns) == 1 for columns in found.values())
-    return {role: columns[0] for role, columns in found.items()} if single else {}
+        if match := _E7.search(name[:200]):
+            by_role["lat" if match["role"].lower() == "lat" else "lon"].append(i)
+    single = all(len(columns) == 1 for columns in by_role.values())
+    return {role: columns[0] for role, columns in by_role.items()} if single else {}
 
 
 def is_e7(names: Sequence[str], lat: int | None, lon: int | None) -> bool:
@@ -133,14 +133,14 @@ def metric_columns(
     places : dict
         Column of each name, of letters only.
     """
-    found = {
+    columns = {
         role: next(places[word] for word in known if word in places)
         for role, known in _PROJECTED.items()
         if any(word in places for word in known)
     }
-    if set(found) != {"lat", "lon"}:
+    if set(columns) != {"lat", "lon"}:
         return None
-    return found if candidates(points_of(rows, found["lat"], found["lon"], number)) else None
+    return columns if candidates(points_of(rows, columns["lat"], columns["lon"], number)) else None
 
 
 _PLANAR: dict[str, tuple[str, ...]] = {
@@ -170,19 +170,19 @@ def planar_columns(
     That is so if rows are about images, or if most of them do not lie on the globe: names alone
     do not tell, because x and y may be degrees, too.
     """
-    found = {
+    columns = {
         role: next(places[word] for word in known if word in places)
         for role, known in _PLANAR.items()
         if any(word in places for word in known)
     }
-    if not {"lat", "lon"} <= set(found) or "lat" in places or "latitude" in places:
+    if not {"lat", "lon"} <= set(columns) or "lat" in places or "latitude" in places:
         return None
-    if "image" in found:
-        return found
-    y = [n for row in rows if (n := number(row[found["lat"]])) is not None]
-    x = [n for row in rows if (n := number(row[found["lon"]])) is not None]
+    if "image" in columns:
+        return columns
+    y = [n for row in rows if (n := number(row[columns["lat"]])) is not None]
+    x = [n for row in rows if (n := number(row[columns["lon"]])) is not None]
     off = sum(abs(b) > 90 or abs(a) > 180 for a, b in zip(x, y, strict=False))
-    return found if 2 * off > len(rows) > 0 else None
+    return columns if 2 * off > len(rows) > 0 else None
 
 
 _MAX_ROWS = 24
@@ -202,7 +202,7 @@ def _degrees(rows: Rows, mapping: Mapping, decimal: str) -> tuple[Array, Array] 
     if mapping.order:
         return None
     last = max(mapping.lat, mapping.lon)
-    found = [
+    pairs = [
         (lat, lon)
         for row in rows
         if last < len(row)
@@ -211,9 +211,9 @@ def _degrees(rows: Rows, mapping: Mapping, decimal: str) -> tuple[Array, Array] 
         and abs(lat) <= 180
         and abs(lon) <= 180
     ]
-    if not found:
+    if not pairs:
         return None
-    lat, lon = np.array(found[:: -(-len(found) // _MAX_ROWS)]).T
+    lat, lon = np.array(pairs[:: -(-len(pairs) // _MAX_ROWS)]).T
     return lat, lon
 
 
@@ -231,8 +231,8 @@ def beyond_the_poles(rows: Rows, mapping: Mapping, decimal: str) -> str:
 def looks_swapped(rows: Rows, mapping: Mapping, decimal: str) -> str:
     """Return the reason if latitude and longitude seem swapped; else an empty text.
 
-    They do if hardly any of the first rows lies near a town, and most do the other way round; or
-    if most latitudes are beyond the poles and would be degrees the other way round.
+    They do if few of the first rows are near a town and most would be if swapped, or if most
+    latitudes exceed ±90 and would not if swapped.
     """
     there, reason = _degrees(rows, mapping, decimal), beyond_the_poles(rows, mapping, decimal)
     if there is None or reason:

@@ -207,7 +207,7 @@ def detect_lines(lines: Sequence[bytes]) -> Detected:
     words_in = sum(bool(_WORD.search(line)) for line in invalid)
     if words_in <= len(invalid) / 2 or len(invalid) <= MOSTLY * (len(lines) - len(invalid)):
         return Detected("utf-8")
-    words: dict[bytes, None] = {}  # each once: what is repeated is no more evidence
+    words: dict[bytes, None] = {}  # each once, as repetition is no further evidence
     size = 0
     for line in lines:
         for field in _FIELD.findall(line):
@@ -236,9 +236,9 @@ def rate(text: bytes) -> list[tuple[str, float]]:
     if not fitting:
         return []
     codecs_of = {codecs.lookup(name).name.replace("-", "_"): name for name in fitting}
-    found = from_bytes(text, cp_isolation=list(codecs_of), enable_fallback=False)
+    matches = from_bytes(text, cp_isolation=list(codecs_of), enable_fallback=False)
     order: dict[str, float] = {}
-    for match in found:
+    for match in matches:
         for codec in match.could_be_from_charset:
             order.setdefault(codecs_of.get(codec, codec), 1 - match.chaos + match.coherence / 100)
     rated = []
@@ -261,8 +261,8 @@ def invalid_note(invalid: int, encoding: str, lines: Sequence[bytes]) -> str:
     lines : sequence of bytes
         Some of these rows, undecoded if the encoding is UTF-8.
     """
-    found = detect_lines(lines).encoding if encoding in UTF_8 else "utf-8"
-    perhaps = f", perhaps {shown_encoding(found)}" if found != "utf-8" else ""
+    detected = detect_lines(lines).encoding if encoding in UTF_8 else "utf-8"
+    perhaps = f", perhaps {shown_encoding(detected)}" if detected != "utf-8" else ""
     return (
         f"{invalid:,} rows hold bytes that are not valid {shown_encoding(encoding)}: if the file "
         f"is in another encoding{perhaps}, open it again and choose that (--encoding)."

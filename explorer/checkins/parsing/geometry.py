@@ -26,9 +26,9 @@ class TextColumns:
     fault : str
         SQL of a code of `Reason` for rows that are no points, else NULL; empty without geometries.
     shape : str
-        SQL of the geometry of such rows, for people.
+        SQL of the geometry of such rows, for messages.
     crs : str or None
-        What the database says of the geometries' reference system; None without geometries.
+        Reference system of the geometries as described by the database; None without geometries.
     """
 
     names: tuple[str, ...]
@@ -70,7 +70,8 @@ def text_columns(described: Iterable[tuple[str, str]], degrees: bool | None = No
         As the database describes it; ``POINT('…')``, with a reference system as in its own
         ``GEOMETRY('…')``, is a structure of x and y.
     degrees : bool or None
-        Whether geometries are in degrees; None asks their type. It names their columns.
+        Whether geometries are in degrees, which decides the names of their columns; None derives it
+        from their type.
     """
     columns = list(described)
     there = next(((n, t) for n, t in columns if t.startswith(("GEOMETRY", "POINT"))), None)
@@ -78,8 +79,8 @@ def text_columns(described: Iterable[tuple[str, str]], degrees: bool | None = No
     texts = [f"CAST({identifier(name)} AS VARCHAR)" for name in plain]
     if there is None:
         return TextColumns(tuple(plain), tuple(texts))
-    kind, _, said = there[1].partition("(")
-    crs = said.removeprefix("'").removesuffix("')").replace("''", "'")
+    kind, _, type_argument = there[1].partition("(")
+    crs = type_argument.removeprefix("'").removesuffix("')").replace("''", "'")
     if degrees is None:
         degrees = known_system(crs) is None
     text = f"ST_AsText({identifier(there[0])})"
@@ -116,7 +117,7 @@ def known_system(text: str | None) -> str | None:
     Returns
     -------
     str or None
-        None for WGS 84; empty if there is no telling.
+        None for WGS 84; empty if unknown.
     """
     name = (text or "").strip()
     if name.startswith("{"):

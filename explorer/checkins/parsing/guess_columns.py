@@ -157,7 +157,7 @@ class _Columns:
     serials : str
         As in `Preview`.
     tick : callable
-        Called for each column that is judged; may raise to stop.
+        Called for each inspected column; may raise to stop.
     """
 
     names: Sequence[str]
@@ -166,7 +166,7 @@ class _Columns:
     decimal: str
     serials: str = ""
     tick: Callable[[], None] = lambda: None
-    found: dict[str, int] = field(default_factory=dict)
+    roles: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> list[list[str]]:
@@ -206,8 +206,8 @@ class _Columns:
             return ""
         if spelling in EPOCHS:
             return "moment"
-        found = (moment(v, spelling, self.decimal) for v in some)
-        return "day" if all(t.time() == MIDNIGHT for t in found if t is not None) else "moment"
+        moments = (moment(v, spelling, self.decimal) for v in some)
+        return "day" if all(t.time() == MIDNIGHT for t in moments if t is not None) else "moment"
 
     def _are_parts_of_a_day(self, values: Sequence[str]) -> bool:
         """Return whether spreadsheet numbers may be times of day without a format."""
@@ -227,7 +227,7 @@ class _Columns:
 
     def is_free(self, i: int) -> bool:
         """Return whether a column has no role yet."""
-        return i not in self.found.values()
+        return i not in self.roles.values()
 
     def degrees(self, i: int, limit: float, fractions: bool = False) -> bool:
         """Return whether most values may be degrees, with fractions if required."""
@@ -278,7 +278,7 @@ def guess_mapping(
     width : int
         How many columns there are.
     decimal : str
-        What stands before a fraction.
+        Decimal sign.
     tick : callable
         Called now and then; may raise to stop.
     no_user : tuple of Candidate
@@ -305,10 +305,10 @@ def guess_mapping(
     questions.append(_times(columns))
     tick()
     questions.insert(0, _users(columns, no_user))
-    found: dict[str, Any] = columns.found
-    time = found.get("time")
+    roles: dict[str, Any] = columns.roles
+    time = roles.get("time")
     spelling = time_format(columns.values[time], decimal, serials) if time is not None else None
-    mapping = Mapping(**found, time_format=spelling or "iso", **settings)
+    mapping = Mapping(**roles, time_format=spelling or "iso", **settings)
     return Guess(mapping, tuple(one for one in questions if one is not None))
 
 
@@ -334,16 +334,16 @@ def _is_snap(rows: Rows, width: int, decimal: str) -> bool:
 def roles_by_name(names: Sequence[str], rows: Rows, decimal: str) -> dict[str, int]:
     """Return roles of columns encoded in folder names, one row per file.
 
-    How often a value occurs says nothing there, so that names alone tell persons.
+    The frequency of values is no evidence there, so that only names identify persons.
     """
     columns = _Columns(names, True, rows, decimal)
     persons = (i for i, name in enumerate(names) if identity_of(name).sure is Sure.YES)
     times = (i for i, kind in enumerate(columns.moments) if kind in ("moment", "day"))
     for role, there in (("user", persons), ("time", times)):
         if (first := next(there, None)) is not None:
-            columns.found[role] = first
+            columns.roles[role] = first
     _places_and_weights(columns)
-    return columns.found
+    return columns.roles
 
 
 def _places_and_weights(columns: _Columns) -> None:
@@ -356,7 +356,7 @@ def _places_and_weights(columns: _Columns) -> None:
     for role, words in words_of(language_of(columns.names), ("location", "weight")).items():
         for word in words:
             if word in places and columns.is_free(places[word]):
-                columns.found[role] = places[word]
+                columns.roles[role] = places[word]
                 break
 
 
@@ -365,7 +365,7 @@ def _places_and_weights(columns: _Columns) -> None:
 
 def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
     """Assign position columns; return the question that remains, if any."""
-    found, pairs = columns.found, _pairs(columns, STRONG)
+    roles, pairs = columns.roles, _pairs(columns, STRONG)
     strong = bool(pairs)
     places: dict[str, int] = {}
     for i, name in enumerate(columns.names if columns.named else ()):
@@ -374,7 +374,7 @@ def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
     in_degrees = [pair for pair in pairs if _both_degrees(columns, pair)]
     e7 = e7_columns(columns.names) if columns.named and not in_degrees else {}
     if e7:
-        found.update(e7)
+        roles.update(e7)
         settings["crs"] = E7
         return None
     pairs = in_degrees or pairs
@@ -382,11 +382,11 @@ def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
         metric = metric_columns(places, columns.rows, read)
         planar = planar_columns(places, columns.rows, read)
         if planar and (metric is None or "image" in planar):
-            found.update(planar)
+            roles.update(planar)
             settings["plane"] = ""
             return None
         if metric:
-            found.update(metric)
+            roles.update(metric)
             settings["crs"] = ""
             return None
         pairs = [p for p in _pairs(columns, WEAK) if _both_degrees(columns, p, fractions=True)]
@@ -414,9 +414,9 @@ def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
         return []
     by_rest: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for i, name in enumerate(columns.names):
-        told = coordinate_of(name, words)
-        if told is not None and columns.filled[i]:
-            by_rest.setdefault(told[1], {"lat": [], "lon": []})[told[0]].append(i)
+        coordinate = coordinate_of(name, words)
+        if coordinate is not None and columns.filled[i]:
+            by_rest.setdefault(coordinate[1], {"lat": [], "lon": []})[coordinate[0]].append(i)
     if words is STRONG:
         _glued(columns, by_rest)
     return [
@@ -447,7 +447,7 @@ def _both_degrees(columns: _Columns, pair: _Pair, fractions: bool = False) -> bo
 
 def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -> Question | None:
     """Assign the only pair, unless its values require a question."""
-    columns.found.update(lat=lat, lon=lon)
+    columns.roles.update(lat=lat, lon=lon)
     pair = Mapping(lat=lat, lon=lon)
     if candidates(points_of(columns.rows, lat, lon, _reader(columns))):
         settings["crs"] = ""
@@ -456,7 +456,7 @@ def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -
         return _swap_question(columns, lat, lon, reason)
     beside = _hemispheres(columns, lat, lon)
     if beside:
-        del columns.found["lat"], columns.found["lon"]
+        del columns.roles["lat"], columns.roles["lon"]
         why = (
             f"They have no sign, and the columns {columns.name(*beside)} say which hemisphere is "
             "meant, which is not read: write southern latitudes and western longitudes with a "
@@ -467,7 +467,7 @@ def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -
 
 
 def _hemispheres(columns: _Columns, lat: int, lon: int) -> tuple[int, ...]:
-    """Return columns of hemispheres beside unsigned coordinates."""
+    """Return columns of hemispheres that belong to unsigned coordinates."""
     if any(v.startswith("-") for i in (lat, lon) for v in columns.filled[i]):
         return ()
     letters = [{v.upper() for v in filled[:500]} for filled in columns.filled]
@@ -506,10 +506,10 @@ def _unnamed_position(columns: _Columns) -> Question | None:
 def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
     """Return candidates for a column with both coordinates, the likelier order first."""
     some = columns.filled[i][:200]
-    found = [pair for v in some if (pair := point_in(v)) is not None]
-    if not found or len(found) <= 0.8 * len(some):
+    points = [pair for v in some if (pair := point_in(v)) is not None]
+    if not points or len(points) <= 0.8 * len(some):
         return []
-    first, second = zip(*found, strict=True)
+    first, second = zip(*points, strict=True)
     orders = [
         order
         for order, lat, lon in ((LATITUDE_FIRST, first, second), (LONGITUDE_FIRST, second, first))
@@ -536,7 +536,7 @@ _MAX_PAIRS = 30
 
 def _degree_candidates(columns: _Columns) -> list[Candidate]:
     """Return candidate pairs of neighbouring degree columns, ordered by towns."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     tried = 0
     for i in range(len(columns.names) - 1):
         columns.tick()
@@ -544,13 +544,13 @@ def _degree_candidates(columns: _Columns) -> list[Candidate]:
         if not (columns.degrees(first, 180, True) and columns.degrees(second, 180, True)):
             continue
         tried += 1
-        if tried > _MAX_PAIRS or len(found) >= MAX_CANDIDATES:
+        if tried > _MAX_PAIRS or len(candidates) >= MAX_CANDIDATES:
             break
         for lat, lon in ((first, second), (second, first)):
             swapped = looks_swapped(columns.rows, Mapping(lat=lat, lon=lon), columns.decimal)
             if columns.degrees(lat, 90) and not swapped:
-                found.append(columns.candidate(lat=lat, lon=lon))
-    return found
+                candidates.append(columns.candidate(lat=lat, lon=lon))
+    return candidates
 
 
 def _pair_question(
@@ -588,10 +588,10 @@ def _times(columns: _Columns) -> Question | None:
     plain = [i for i in days if not _of_another_moment(columns, i)]
     unsure = any(map(columns.may_be_no_time, first or plain))
     if len(first) == 1 and not unsure and not any(_differs(columns, i, first[0]) for i in days):
-        columns.found["time"] = first[0]
+        columns.roles["time"] = first[0]
         return None
     if len(plain) == 1 and not (moments or clocks or unsure):
-        columns.found["time"] = plain[0]
+        columns.roles["time"] = plain[0]
         return None
     there = [*first, *plain, *(i for i in (*moments, *days) if i not in (*first, *plain))]
     if there:
@@ -620,9 +620,9 @@ def _times(columns: _Columns) -> Question | None:
     else:
         return None
     none = Candidate("there is no time", (("time", None),))
-    chosen = [columns.candidate(time=i) for i in there[: MAX_CANDIDATES - 1]]
+    candidates = [columns.candidate(time=i) for i in there[: MAX_CANDIDATES - 1]]
     title = "Which column holds the time?"
-    return Question("time", title, why, ("time",), (*chosen, none))
+    return Question("time", title, why, ("time",), (*candidates, none))
 
 
 def _may_be_serial(columns: _Columns, i: int) -> bool:
@@ -679,12 +679,12 @@ _CALENDAR = (
 
 def _calendar(columns: _Columns) -> list[int]:
     """Return columns of years, months, days and hours, if there are at least two."""
-    found = [
+    matches = [
         i
         for i, name in enumerate(columns.names)
         if columns.named and len(words_in(name)) == 1 and words_in(name)[0] in _CALENDAR
     ]
-    return found if len(found) > 1 else []
+    return matches if len(matches) > 1 else []
 
 
 def _unread_time(columns: _Columns, i: int) -> bool:
@@ -704,7 +704,7 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
     sure = [i for i in free if columns.named and identities[i].sure is Sure.YES]
     sure.sort(key=lambda i: identities[i].rank)
     maybe = [i for i in free if columns.named and identities[i].sure is Sure.MAYBE]
-    # Another person or device, such as an owner beside a device, could be meant as well.
+    # Another person or device, such as the owner of a device, could be meant as well.
     rivals = [i for i in maybe if sure and identities[i].kind not in ("", identities[sure[0]].kind)]
     if rivals:
         why = f"Several columns could: {columns.name(*sure, *rivals)}."
@@ -714,7 +714,7 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
     ):
         why = _unlikely(columns, sure[0])
         if not why:
-            columns.found["user"] = sure[0]
+            columns.roles["user"] = sure[0]
             return None
     elif sure:
         why = f"Several columns could: {columns.name(*sure)}."
@@ -822,19 +822,19 @@ def mapping_problems(
     columns: Sequence[str], rows: Rows, mapping: Mapping, decimal: str = "."
 ) -> list[str]:
     """Return doubts about a guessed mapping, as sentences."""
-    found = []
+    problems = []
     if mapping.time is not None:
         texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
         bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
         if len(bad) > len(texts) / 2:
-            found.append(
+            problems.append(
                 f"The column “{printable(columns[mapping.time][:40])}” holds no times that can be "
                 f"read, such as “{printable(bad[0][:40])}”: choose another one, or none."
             )
-    return found
+    return problems
 
 
-def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
+def with_columns(preview: Preview, columns: dict[str, int | None]) -> Mapping:
     """Return a preview's mapping with changed columns and matching time format.
 
     Parameters
@@ -842,7 +842,7 @@ def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
     chosen : dict
         Role to column; None leaves the role out.
     """
-    mapping = replace(preview.mapping, **chosen)  # type: ignore[arg-type]
+    mapping = replace(preview.mapping, **columns)  # type: ignore[arg-type]
     if is_e7(preview.columns, mapping.lat, mapping.lon):
         mapping = replace(mapping, crs=E7)
     elif mapping.crs == E7:

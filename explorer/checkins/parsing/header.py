@@ -66,19 +66,19 @@ def find_header(rows: Rows) -> HeaderRows:
     body = rows[len(rows) // 2 :]
     usual = usual_number([len(row) for row in body])
     typed = _typed_columns([row for row in body if len(row) == usual][:200])
-    found: list[tuple[int, int]] = []
-    for i, row in enumerate(rows[: min(MAX_ABOVE, len(rows) - 1)]):  # rows come below
+    numbers: list[tuple[int, int]] = []
+    for i, row in enumerate(rows[: min(MAX_ABOVE, len(rows) - 1)]):  # at least one row follows
         if _names_numbers(row, rows[i + 1]):
-            found.append((-1, i))
+            numbers.append((-1, i))
             break
         if len(row) == usual and sum(is_number(row[c]) for c in typed[0] if row[c]) >= 2:
             break
         if abs(len(row) - usual) <= 1 and looks_like_header(rows[i : i + 200]):
-            found.append((abs(len(row) - usual), i))
+            numbers.append((abs(len(row) - usual), i))
             if len(row) == usual:
                 break
-    if found:
-        first = min(found)[1]
+    if numbers:
+        first = min(numbers)[1]
     elif rows and looks_like_header(rows):
         first = 0
     else:
@@ -91,7 +91,7 @@ def find_header(rows: Rows) -> HeaderRows:
 
 
 def _names_numbers(row: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether known names stand above at least two numbers."""
+    """Return whether known names are above at least two numbers."""
     if len(row) != len(below) or any(map(is_number, row)):
         return False
     return sum(is_number(value) for name, value in zip(row, below, strict=True) if known(name)) >= 2
@@ -109,10 +109,10 @@ def strip_comment_mark(line: str) -> str:
 
 def declared_delimiter(line: str) -> str | None:
     """Return the delimiter of a declaration such as ``sep=;``, or None."""
-    found = _DELIMITER.fullmatch(line)
-    if not found:
+    match = _DELIMITER.fullmatch(line)
+    if not match:
         return None
-    return "\t" if found[1] == "\\t" else found[1]
+    return "\t" if match[1] == "\\t" else match[1]
 
 
 def usual_number(counts: Sequence[int]) -> int:

@@ -51,7 +51,7 @@ class LineScanner:
     shape : RowShape
         Lines with another number of fields are malformed if there are more than `WIDE` fields.
     copy : Copy or None
-        Where what the reader may see is written.
+        Receives the lines for the reader.
     offset : int
         Where the first block begins in the file the reader is given.
     """
@@ -160,11 +160,11 @@ class LineScanner:
         """Return whether a non-blank line has another number of fields."""
         if len(self._delimiter) > 1:
             return True
-        found = np.flatnonzero(np.frombuffer(block, np.uint8) == self._delimiter[0])
+        places = np.flatnonzero(np.frombuffer(block, np.uint8) == self._delimiter[0])
         stops = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
         if not block.endswith(b"\n"):
             stops = np.append(stops, len(block))
-        delimiters = np.diff(np.searchsorted(found, stops), prepend=0)
+        delimiters = np.diff(np.searchsorted(places, stops), prepend=0)
         assert self._fields is not None
         return bool(np.any((delimiters != self._fields - 1) & ~_blank(block, stops)))
 

@@ -11,7 +11,7 @@ BLANKS = " \t\n\v\f\r"
 LONGEST = 64
 """Maximum length of numbers and times, without surrounding white space."""
 
-# ASCII: neither other scripts' digits nor separators beside a number are numbers to the reader.
+# ASCII: the reader accepts neither other scripts' digits nor separators next to a number.
 _NUMBERS = {
     sign: re.compile(
         rf"[+-]?(\d+({re.escape(sign)}\d*)?|{re.escape(sign)}\d+)([eE][+-]?\d+)?", re.ASCII
@@ -44,8 +44,8 @@ def short_enough(column: str) -> str:
 
 def number(text: str, decimal: str = ".") -> float | None:
     """Return the number in a field, or None."""
-    found = match_field(_NUMBERS[decimal], text)
-    return None if found is None else float(found[0].replace(decimal, "."))
+    match = match_field(_NUMBERS[decimal], text)
+    return None if match is None else float(match[0].replace(decimal, "."))
 
 
 def has_thousands(text: str) -> bool:
@@ -62,11 +62,11 @@ def decimal_sign(rows: Rows) -> str:
     """Return the decimal sign of most fractions: a point or a comma.
 
     A comma with three digits behind it is no sign of thousands here: degrees have no thousands.
-    Where commas separate fields, those inside one stand between quotes.
+    If commas separate fields, a comma inside a field is quoted.
     """
     cells = [cell for row in rows for cell in row]
-    found = {sign: sum(has_fraction(cell, sign) for cell in cells) for sign in _FRACTIONS}
-    return "," if found[","] > found["."] else "."
+    counts = {sign: sum(has_fraction(cell, sign) for cell in cells) for sign in _FRACTIONS}
+    return "," if counts[","] > counts["."] else "."
 
 
 LATITUDE_FIRST, LONGITUDE_FIRST = "latlon", "lonlat"
@@ -87,8 +87,8 @@ _POINT = re.compile(POINT, re.IGNORECASE | re.ASCII)
 
 def point_in(text: str) -> tuple[float, float] | None:
     """Return the two numbers of a field in their order, or None."""
-    found = match_field(_POINT, text)
-    return None if found is None else (float(found[1]), float(found[2]))
+    match = match_field(_POINT, text)
+    return None if match is None else (float(match[1]), float(match[2]))
 
 
 def coordinate_in(text: str, order: str, role: str) -> float | None:

@@ -113,7 +113,7 @@ class RecordJoiner:
     ----------
     shape : RowShape
     fault : callable
-        Returns what is wrong with a line by itself, or None.
+        Returns the reason why a line by itself is malformed, or None.
     record : callable
         Called with first and last line and the fields of each record.
     blank : callable

@@ -40,14 +40,14 @@ def bad_cells(
 ) -> dict[int, CellFault]:
     """Return the invalid cells of a row by column.
 
-    The same rules as loading, cell by cell; a row without any is kept unless it repeats another.
+    The same rules as loading, cell by cell; a row without any is valid unless it repeats another.
 
     Parameters
     ----------
     row : sequence of str
     mapping : Mapping
     decimal : str
-        What stands before a fraction.
+        Decimal sign.
     width : int, optional
         Expected number of fields; not checked if omitted.
     """

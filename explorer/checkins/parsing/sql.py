@@ -212,13 +212,13 @@ def typed_rows(
         Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
         (``007``, ``12.7``) then gets the code `TEXT_ID`.
     decimal : str
-        What stands before a number's fraction.
+        Decimal sign.
     joined : bool
         Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
     kept : str
         A column of the source that the query has too, if any.
     fault : str
-        A column with the code of what else is wrong with a row, which then comes first, or NULL.
+        A column with the code of another reason to reject a row, which takes precedence, or NULL.
     typed : mapping of int to str
         SQL of the value of each column that is no text but of a type it is to be read as: user ids
         BIGINT (only with `integers`), times TIMESTAMPTZ, numbers DOUBLE.
@@ -244,7 +244,7 @@ def typed_rows(
     image, plane = None if mapping.image is None else f"c{mapping.image}", mapping.plane_there
     needed = [c for c in (user, time, lat, lon, weight, image) if c is not None]
 
-    # '!' is the first printable character: whatever sorts before it may be blank
+    # '!' is the first printable character; texts that sort before it may be blank
     read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user or ""
     if user is None:
         user_id, known = row_id or ("1::BIGINT" if integers else "'1'"), "true"

@@ -38,7 +38,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
     chunks : iterator of bytes
         The archive. It is read to its end even if that is of no use any more.
     damage : Damage
-        Told what is wrong.
+        Receives the problems of the file.
     """
     unzip = zlib.decompressobj(_GZIP)
     place, skip, used = 0, 0, False
@@ -175,7 +175,7 @@ def raw_chunks(
     digest : hashlib object or None
         Fed with the bytes as they are on disk, to the last one.
     damage : Damage
-        Told what is wrong with an archive.
+        Receives the problems of an archive.
     tick : callable
         Called with the bytes on disk used so far; may raise to stop.
 
@@ -184,7 +184,7 @@ def raw_chunks(
     UnpackNeeded
         If an archive unpacks to an implausible size without confirmation.
     CheckinError
-        If too little room is left for what it unpacks to.
+        If there is too little disk space to unpack it.
     """
     done = 0
 

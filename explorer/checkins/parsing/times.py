@@ -71,7 +71,7 @@ EPOCHS = {
     "epoch_ms": Epoch(1e3, "milliseconds since 1970"),
     "epoch_us": Epoch(1.0, "microseconds since 1970"),
 }
-# A spreadsheet keeps 15 digits: a whole second is off by some microseconds and would be floored.
+# A spreadsheet stores 15 digits: a whole second is off by microseconds and would be floored.
 SERIALS = {
     "excel_1900": Epoch(_DAY_S * 1e6, "days since 1900 (Excel)", _FROM_1900_S, 1000),
     "excel_1904": Epoch(_DAY_S * 1e6, "days since 1904 (Excel)", _FROM_1904_S, 1000),
@@ -160,7 +160,7 @@ def _any_of(names: Sequence[str], length: int | None = None) -> str:
 
 
 class _Part(NamedTuple):
-    """A part of a time: what it is called, its pattern, and that of the last minute of 2024."""
+    """A part of a time: its name, its pattern, and its value in the last minute of 2024."""
 
     meaning: str
     pattern: str
@@ -211,19 +211,19 @@ def pattern_of(spelling: str) -> str:
         raise ValueError(f"“{spelling}” has no {' and no '.join(lacking)}; times need a whole day")
     if ("%I" in parts) != ("%p" in parts):
         raise ValueError(f"“{spelling}” must have %I and %p together, or %H")
-    found = []
+    parts_found = []
     for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
         if piece in _PARTS:
             pattern = _PARTS[piece].pattern
             # digits without anything between them have the full number of digits
             if pattern == _TWO and (before in _PARTS or after in _PARTS):
                 pattern = "[0-9]{2}"
-            found.append(f"(?P<{piece[1]}>{pattern})")
+            parts_found.append(f"(?P<{piece[1]}>{pattern})")
         elif piece == " ":
-            found.append(" +")
+            parts_found.append(" +")
         else:
-            found.append(re.escape("%" if piece == "%%" else piece))
-    return _AROUND + "".join(found) + _AROUND
+            parts_found.append(re.escape("%" if piece == "%%" else piece))
+    return _AROUND + "".join(parts_found) + _AROUND
 
 
 @lru_cache(256)
@@ -246,11 +246,11 @@ def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
             return _iso_moment(text)
         if spelling in COUNTED:
             return _epoch_moment(text, spelling, decimal)
-        found = match_field(_compiled(spelling), text)
+        match = match_field(_compiled(spelling), text)
     except (OverflowError, _NoSuchTime):
         return None
     try:
-        return None if found is None else _parts_moment(found.groupdict(), spelling)
+        return None if match is None else _parts_moment(match.groupdict(), spelling)
     except ValueError:  # there is no such day or hour
         return None
 
@@ -260,10 +260,10 @@ class _NoSuchTime(Exception):  # noqa: N818 - a signal inside this module
 
 
 def _iso_moment(text: str) -> datetime | None:
-    found = match_field(_ISO, text)
-    if found is None:
+    match = match_field(_ISO, text)
+    if match is None:
         return None
-    timed, offset, day = found.groups()
+    timed, offset, day = match.groups()
     year, month, date, *clock = re.split("[^0-9]+", timed or day)
     hour, minute, second, fraction = [*clock, *["0"] * 4][:4]
     midnight = int(hour) == 24 and int(minute) == int(second) == int(fraction or 0) == 0
@@ -330,7 +330,7 @@ def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
             raise ValueError("no such hour")
         hour = hour % 12 + 12 * (parts["p"].upper() == "PM")
     fraction = (parts.get("f") or "0").ljust(6, "0")
-    found = datetime(
+    instant = datetime(
         year,
         month,
         int(parts["d"]),
@@ -340,8 +340,8 @@ def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
         int(fraction),
     )
     if "z" in parts:
-        return found.replace(tzinfo=_zone(parts["z"]))
-    return found if takes_zone(spelling) else found.replace(tzinfo=UTC)
+        return instant.replace(tzinfo=_zone(parts["z"]))
+    return instant if takes_zone(spelling) else instant.replace(tzinfo=UTC)
 
 
 def formats_of(text: str) -> tuple[str, ...]:
@@ -352,13 +352,13 @@ def formats_of(text: str) -> tuple[str, ...]:
 def _shapes_of(text: str) -> tuple[str, ...]:
     """Return formats with the shape of a time, whether or not the date exists."""
     text = text.strip(BLANKS)
-    found = _DATE.match(text) if len(text) <= LONGEST else None
-    if found is None or found.lastgroup is None:
+    match = _DATE.match(text) if len(text) <= LONGEST else None
+    if match is None or match.lastgroup is None:
         return tuple(form for form in (*_WHOLE, *_DIGITS_ONLY) if reads_time(text, form))
-    clock = _CLOCK.fullmatch(text, found.end())
+    clock = _CLOCK.fullmatch(text, match.end())
     if clock is None:
         return ()
-    return tuple(form + _clock_format(clock) for form in _DATES[int(found.lastgroup[1:])][1:])
+    return tuple(form + _clock_format(clock) for form in _DATES[int(match.lastgroup[1:])][1:])
 
 
 def _clock_format(clock: re.Match[str]) -> str:
@@ -417,20 +417,20 @@ def _digit_formats(values: Sequence[str], decimal: str, serials: str) -> tuple[s
     )
 
     def instant(text: str, spelling: str) -> bool:
-        found = moment(text, spelling, decimal)
-        if found is None:
+        reading = moment(text, spelling, decimal)
+        if reading is None:
             return False
         if dates:
-            return found >= _FIRST_OTHER_EPOCH and _in_years(found)
-        return _FIRST_EPOCH <= found.timestamp() < _LAST_EPOCH
+            return reading >= _FIRST_OTHER_EPOCH and _in_years(reading)
+        return _FIRST_EPOCH <= reading.timestamp() < _LAST_EPOCH
 
     since = [name for name in EPOCHS if share(values, partial(instant, spelling=name)) > 0.5]
     return (*dates, *since) if dates else tuple(since[:1])
 
 
 def _is_serial(text: str, spelling: str, decimal: str) -> bool:
-    found = moment(text, spelling, decimal)
-    return found is not None and 1990 <= found.year < 2100
+    instant = moment(text, spelling, decimal)
+    return instant is not None and 1990 <= instant.year < 2100
 
 
 def only_digits(spelling: str | None) -> bool:
@@ -441,8 +441,8 @@ def only_digits(spelling: str | None) -> bool:
 def distinguishing_value(values: Sequence[str], formats: Sequence[str], decimal: str = ".") -> str:
     """Return the first field whose meaning differs between formats, or an empty text."""
     for value in values:
-        found = {moment(value, form, decimal) for form in formats} - {None}
-        if len(found) > 1:
+        instants = {moment(value, form, decimal) for form in formats} - {None}
+        if len(instants) > 1:
             return value.strip()
     return ""
 
@@ -465,20 +465,20 @@ def format_of_example(text: str) -> str:
     if "%" in text:
         check_format(text)
         return text
-    found = time_formats([text])
-    if not found:
+    formats = time_formats([text])
+    if not formats:
         raise ValueError(
             f"“{text}” is no time that can be read; give an example such as 31.12.2024 23:59, or "
             f"iso, {', '.join(EPOCHS)}"
         )
-    if only_digits(found[0]):
-        return found[0]
-    if len(found) > 1:
+    if only_digits(formats[0]):
+        return formats[0]
+    if len(formats) > 1:
         raise ValueError(
             f"“{text}” does not tell the day from the month; give an example whose day is above "
-            "12, such as " + " or ".join(example_of(form) for form in found)
+            "12, such as " + " or ".join(example_of(form) for form in formats)
         )
-    return found[0]
+    return formats[0]
 
 
 def check_format(spelling: str) -> None:
@@ -527,24 +527,26 @@ def _with_parts(spelling: str, shown: Callable[[_Part], str]) -> str:
 
 def shown_moment(text: str, spelling: str, decimal: str = ".") -> str:
     """Return the time in a field as ``2012-04-01 07:00``; empty if it is invalid."""
-    found = moment(text, spelling, decimal)
-    return "" if found is None else found.strftime("%Y-%m-%d %H:%M" + ":%S" * bool(found.second))
+    instant = moment(text, spelling, decimal)
+    return (
+        "" if instant is None else instant.strftime("%Y-%m-%d %H:%M" + ":%S" * bool(instant.second))
+    )
 
 
 def takes_zone(spelling: str) -> bool:
     """Return whether times of a format may lack an offset from UTC."""
-    said = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling
-    return spelling not in EPOCHS and not said
+    has_zone = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling
+    return spelling not in EPOCHS and not has_zone
 
 
 def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
     """Return whether a field is a valid time in a format of `Mapping.time_format`."""
-    found = moment(text, spelling, decimal)
-    return found is not None and _in_years(found)
+    instant = moment(text, spelling, decimal)
+    return instant is not None and _in_years(instant)
 
 
-def _in_years(found: datetime) -> bool:
-    utc = found if found.tzinfo is None else found.astimezone(UTC)
+def _in_years(instant: datetime) -> bool:
+    utc = instant if instant.tzinfo is None else instant.astimezone(UTC)
     return FIRST_YEAR <= utc.year <= LAST_YEAR
 
 
@@ -611,12 +613,12 @@ def zone_name(text: str) -> str:
         If there is none of that name; the message names one like it.
     """
     known = _known()
-    asked = text.strip().replace(" ", "_").lower()
-    if asked in known:
-        return known[asked]
+    wanted = text.strip().replace(" ", "_").lower()
+    if wanted in known:
+        return known[wanted]
     cities = {name.rpartition("/")[2]: whole for name, whole in known.items() if "/" in name}
-    near = difflib.get_close_matches(asked, known, 1) or difflib.get_close_matches(
-        asked.rpartition("/")[2], cities, 1
+    near = difflib.get_close_matches(wanted, known, 1) or difflib.get_close_matches(
+        wanted.rpartition("/")[2], cities, 1
     )
     like = known.get(near[0]) or cities[near[0]] if near else "Europe/Vienna"
     raise CheckinError(
@@ -632,7 +634,7 @@ def fold_seconds(zone: str) -> tuple[int, ...]:
 
     with duckdb.connect() as con:
         con.execute("SET TimeZone = 'UTC'")
-        found = con.execute(
+        folds = con.execute(
             "SELECT DISTINCT CAST(epoch(before - ahead) AS BIGINT) AS seconds FROM (SELECT ahead, "
             "lag(ahead) OVER (ORDER BY day) AS before FROM (SELECT day, timezone($zone, day) - "
             "timezone('UTC', day) AS ahead FROM (SELECT unnest(generate_series("
@@ -640,4 +642,4 @@ def fold_seconds(zone: str) -> tuple[int, ...]:
             "WHERE before > ahead ORDER BY seconds",
             {"zone": zone},
         ).fetchall()
-    return tuple(int(seconds) for (seconds,) in found)
+    return tuple(int(seconds) for (seconds,) in folds)

@@ -62,7 +62,7 @@ class Plan:
     fingerprint : bool
         Whether the sha256 is taken.
     added : tuple of (str or None)
-        Columns behind the fields, the same in every row: what the file's folders are called.
+        Columns after the fields, constant in the file: values from the names of its folders.
     text_ids : bool
         Whether user ids stay text even if all are whole numbers.
     part : int
@@ -144,7 +144,7 @@ class FileStart:
     layer : str or None
         Layer or sheet chosen by the user, in files with several.
     cancelled : callable or None
-        Asked every few milliseconds; true stops.
+        Called every few milliseconds; True stops.
     unpack : bool
         As in `Dialect`.
     """
@@ -203,9 +203,9 @@ class ReaderOutput:
     Attributes
     ----------
     scan : Scan
-        What became of the lines that did not get into ``rows.parquet``.
+        Account of the lines that are not in ``rows.parquet``.
     texts : callable
-        Returns the text of each of some lines (ascending), soon.
+        Returns the texts of a few line numbers (ascending).
     """
 
     scan: Scan
@@ -279,7 +279,7 @@ class SampledReader(Protocol):
         whole_users : bool
             Whether users are taken with all of their rows, where the file is sorted by user.
         cancelled : callable or None
-            Asked every few milliseconds; true stops.
+            Called every few milliseconds; True stops.
         """
         ...
 
@@ -290,7 +290,7 @@ class Reader(Protocol):
     Attributes
     ----------
     name : str
-        Of the format, for people.
+        Display name of the format.
     suffixes : tuple of str
         How names of such files usually end: ``(".csv", ".tsv")``.
     """
@@ -324,9 +324,9 @@ class Reader(Protocol):
         folder : Path
             Where the file goes.
         work : LoadProgress
-            Told of stages, bytes and lines; stops the load.
-        judge : callable
-            Called with how the first rows fare; may raise.
+            Receives stages, bytes and lines; raises to stop the load.
+        check_head : callable
+            Called with the statistics of the first rows; may raise.
         """
         ...
 
@@ -365,13 +365,13 @@ def head_statistics(con: Any, rows: str, tick: Tick) -> HeadStatistics:
         f"FROM ({rows}) GROUP BY code",
         tick,
     )
-    found = con.execute("FROM judged").fetchall()
-    counts = {code: n for code, n, _ in found}
+    groups = con.execute("FROM judged").fetchall()
+    counts = {code: n for code, n, _ in groups}
     failing = {Reason.of(code): n for code, n in counts.items() if code}
     return HeadStatistics(
         sum(counts.values()),
         {reason: n for reason, n in failing.items() if reason not in _NOT_THE_MAPPING},
-        all(integers for code, _, integers in found if not code),
+        all(integers for code, _, integers in groups if not code),
     )
 
 
@@ -413,14 +413,14 @@ def table_preview(
         NO_USER,
         serials=serials,
     )
-    mapping, asked = guess.mapping, guess.questions
+    mapping, guessed_questions = guess.mapping, guess.questions
     if crs is not None:
-        found = known_system(crs)
-        guessed = None if mapping.crs is None else ""  # what the magnitudes say
-        mapping = replace(mapping, lat=0, lon=1, crs=guessed if found == "" else found)
-        asked = tuple(one for one in asked if one.key != "position")
+        system = known_system(crs)
+        guessed = None if mapping.crs is None else ""  # as guessed from the magnitudes
+        mapping = replace(mapping, lat=0, lon=1, crs=guessed if system == "" else system)
+        guessed_questions = tuple(one for one in guessed_questions if one.key != "position")
     named = len(columns) if dialect.has_header else 0
-    questions = open_questions(Table(columns, body, mapping, decimal, named), asked)
+    questions = open_questions(Table(columns, body, mapping, decimal, named), guessed_questions)
     if layers and not dialect.layer:
         questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
@@ -462,13 +462,13 @@ def write_table(
 
     Parameters
     ----------
-    con, plan, folder, work, judge
+    con, plan, folder, work, check_head
         As in `Reader.write_rows`.
     table : callable
         Returns a table expression with text columns ``c0…`` in file order: of at most so many
         rows, or of all for None.
     fault : str
-        Its column, if any, with the code of what is wrong with a row.
+        Column with the code of the reason to reject a row; empty if there is none.
     """
     scan, reading = Scan(), work.stage("Reading")
 
@@ -561,8 +561,8 @@ class CopiedRows:
         """Return the comma-separated cells of rows by number."""
         line = ", ".join(f"coalesce({name}, '')" for name in self._columns)
         query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
-        found = self._con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers])
-        return dict(found.fetchall())
+        result = self._con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers])
+        return dict(result.fetchall())
 
 
 def copied_table(limit: int | None) -> str:
@@ -594,8 +594,8 @@ def texts_by_number(
     """Yield the texts of requested rows, looked up a batch at a time; empty for unknown numbers."""
     for numbers in batches:
         check(cancelled)
-        found = texts(numbers)
-        yield from (found.get(number, "") for number in numbers)
+        known = texts(numbers)
+        yield from (known.get(number, "") for number in numbers)
 
 
 def join_cells(cells: Iterable[str | None]) -> str:

@@ -60,7 +60,7 @@ _MAX_ROWS = 1_048_576
 _PIECE = 1 << 20
 
 _EXACT = 1e15
-"""Numbers from this size on may have lost digits: spreadsheets keep 15."""
+"""Numbers from this size on may have lost digits: spreadsheets store 15."""
 
 
 class Row(NamedTuple):
@@ -294,8 +294,8 @@ class ExcelReader:
                     "anything, the others are blank."
                 )
 
-        found = write_table(con, plan, folder, work, check_head, copied_table, "fault")
-        scan.fingerprint = found.fingerprint
+        written = write_table(con, plan, folder, work, check_head, copied_table, "fault")
+        scan.fingerprint = written.fingerprint
         return ReaderOutput(scan, table.texts)
 
     def row_texts(
@@ -376,8 +376,8 @@ def _cached_preview(start: FileStart, _state: tuple[int, ...]) -> Preview:
     )
     body = [[*row, *repeat(None, width - len(row))][:width] for row in rows[header:]]
     several = len(sheets) > 1
-    chosen = layer if start.layer or not several else ""
-    dialect = Dialect("excel", "", has_header=header, layer=chosen)
+    layer_key = layer if start.layer or not several else ""
+    dialect = Dialect("excel", "", has_header=header, layer=layer_key)
     layers = sheets if several else ()
     return table_preview(start, dialect, columns, body, None, layers, serials)
 

@@ -84,10 +84,10 @@ def have_columns(
 ) -> list[bool]:
     """Return for each file whether it is Parquet with these columns and no geometries."""
     if not in_worker():
-        found: list[bool] = run_in_worker(
+        result: list[bool] = run_in_worker(
             have_columns, paths, names, name=shown_name(paths[0]), cancelled=cancelled
         )
-        return found
+        return result
     import duckdb
 
     def has_columns(path: Path) -> bool:
@@ -132,11 +132,11 @@ def _type(con: Any, path: Path, name: str, kind: str) -> str:
     """Return a column's type for `text_columns`; GeoParquet metadata marks points."""
     if not kind.startswith("STRUCT(x DOUBLE, y DOUBLE"):
         return kind
-    said = con.execute(
+    value = con.execute(
         f"SELECT value FROM parquet_kv_metadata({read_file(path)}) WHERE key = 'geo'"
     ).fetchone()
     try:
-        column = json.loads(said[0])["columns"][name]
+        column = json.loads(value[0])["columns"][name]
         if column["encoding"] != "point":
             return kind
     except (TypeError, ValueError, LookupError):  # nothing is said of it
@@ -186,21 +186,21 @@ def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
             n for n in ("n" * i for i in range(1, 99)) if n not in map(str.lower, columns)
         )
         rows = f"(SELECT *, row_number() OVER () AS {number} FROM {parquet_table(path)})"
-    found = con.execute(
+    result = con.execute(
         f"SELECT number, {texts.line} FROM (SELECT {number} AS number, {texts.select} FROM {rows} "
         f"WHERE {number} IN (SELECT unnest(?::BIGINT[])))",
         [numbers],
     )
-    return dict(found.fetchall())
+    return dict(result.fetchall())
 
 
 def _row_groups(con: Any, path: Path) -> list[int]:
     """Return the first row number of each row group, and the number of rows."""
-    found = con.execute(
+    counts = con.execute(
         f"SELECT row_group_num_rows FROM parquet_metadata({read_file(path)}) "
         "WHERE column_id = 0 ORDER BY row_group_id"
     ).fetchall()
-    return list(accumulate((n for (n,) in found), initial=0))
+    return list(accumulate((n for (n,) in counts), initial=0))
 
 
 def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
@@ -233,11 +233,11 @@ def _sorted_by_user(con: Any) -> bool:
 def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[int, int]]) -> str:
     """Return a table expression of columns and row numbers of some row ranges.
 
-    Asked by row group, since the reader passes over others only for a single range.
+    Queried by row group, since the reader skips others only for a single range.
     """
-    asked: dict[int, list[tuple[int, int]]] = {}
+    conditions: dict[int, list[tuple[int, int]]] = {}
     for start, stop in pieces:
-        asked.setdefault(bisect_right(groups, start), []).append((start, stop))
+        conditions.setdefault(bisect_right(groups, start), []).append((start, stop))
     return (
         "("
         + " UNION ALL ".join(
@@ -245,7 +245,7 @@ def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[i
             f"WHERE {NUMBER} BETWEEN {ranges[0][0]} AND {ranges[-1][1] - 1} AND ("
             + " OR ".join(f"{NUMBER} BETWEEN {start} AND {stop - 1}" for start, stop in ranges)
             + ")"
-            for ranges in asked.values()
+            for ranges in conditions.values()
         )
         + ")"
     )
@@ -263,7 +263,7 @@ class NearRows:
     typed : dict of int to str
         As `typed_rows` takes it.
     good_times : bool
-        Whether the file says of its times that all are there and none is set aside.
+        Whether the file's statistics show that all times are present and valid.
     """
 
     columns: str
@@ -293,11 +293,11 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
     """
     described = _described(con, plan.path)
     mapping, own = plan.mapping, plan.width
-    found = _typed_columns(described, plan)
+    typed_columns = _typed_columns(described, plan)
     taken = mapping.unit == "row" and NUMBER in [name.lower() for name, _ in described]
-    if found is None or taken:
+    if typed_columns is None or taken:
         return None
-    columns, typed = found
+    columns, typed = typed_columns
     south, west, north, east = box
     sides = (mapping.lat, south, north), (mapping.lon, west, east)
     tests = " AND ".join(

@@ -146,13 +146,13 @@ class JsonReader(RecordReader):
             text = _Text(file, name, tick)
             text.more()
             beginning = text.buffer.lstrip("\x1e \t\r\n")
-            if found := _UNREAD.match(beginning):
+            if match := _UNREAD.match(beginning):
                 raise CheckinError(
-                    f"{name} is a Google timeline export ({found[1]}), which can't be read: "
+                    f"{name} is a Google timeline export ({match[1]}), which can't be read: "
                     "convert it to CSV with the columns time, lat and lon, or export Records.json."
                 )
-            if found := _LOCATIONS.match(text.buffer):
-                text.at = found.end()
+            if match := _LOCATIONS.match(text.buffer):
+                text.at = match.end()
                 for number, value in enumerate(_array(text), 1):
                     yield number, _location(value), None
             elif beginning.startswith("["):
@@ -207,8 +207,8 @@ class _Text:
 def _array(text: _Text) -> Iterator[dict[str, Any]]:
     """Yield the objects of JSON Lines."""
     while True:
-        found = _SPACE.match(text.buffer, text.at)
-        text.at = found.end() if found else text.at
+        match = _SPACE.match(text.buffer, text.at)
+        text.at = match.end() if match else text.at
         if text.at == len(text.buffer):
             if not text.more():
                 raise _damaged_json(text)
@@ -271,21 +271,21 @@ def _damaged_json(text: _Text) -> CheckinError:
 
 def _flat(value: dict[str, Any], before: str = "", depth: int = 1) -> dict[str, str | None]:
     """Flatten an object into text values; nested names are ``name.name``."""
-    found: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     for key, inner in value.items():
         name = before + key
         if isinstance(inner, dict) and inner and depth < _DEPTH:
-            found |= _flat(inner, name + ".", depth + 1)
+            values |= _flat(inner, name + ".", depth + 1)
         elif isinstance(inner, str) or inner is None:
-            found[name] = inner
+            values[name] = inner
         else:
-            found[name] = json.dumps(inner, ensure_ascii=False)
-    return found
+            values[name] = json.dumps(inner, ensure_ascii=False)
+    return values
 
 
 def _location(value: dict[str, Any]) -> dict[str, str | None]:
     """Return the values of a Google Takeout location, with positions in degrees."""
-    found: dict[str, str | None] = {}
+    location: dict[str, str | None] = {}
     for key, inner in value.items():
         if not isinstance(inner, str):
             continue  # guesses of activities, lists of access points
@@ -293,8 +293,8 @@ def _location(value: dict[str, Any]) -> dict[str, str | None]:
             with contextlib.suppress(InvalidOperation):
                 inner = f"{Decimal(inner[:20]).scaleb(-7):f}"
             key = key.removesuffix("E7")
-        found[key] = inner
-    return found
+        location[key] = inner
+    return location
 
 
 class TrackReader(RecordReader):
@@ -308,8 +308,8 @@ class TrackReader(RecordReader):
 
     def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
         """Yield the points."""
-        found: deque[tuple[dict[str, str | None], Reason | None]] = deque()
-        handler = (_Gpx if self.key == "gpx" else _Kml)(found)
+        points: deque[tuple[dict[str, str | None], Reason | None]] = deque()
+        handler = (_Gpx if self.key == "gpx" else _Kml)(points)
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = handler.start
@@ -335,18 +335,18 @@ class TrackReader(RecordReader):
                         f"{name} is damaged in line {fault.lineno} ({expat.ErrorString(fault.code)}"
                         "). Fetch or write it again; no row of it was used."
                     ) from None
-                while found:
+                while points:
                     number += 1
-                    yield number, *found.popleft()
+                    yield number, *points.popleft()
                 if not chunk:
                     return
 
 
 class _Elements:
-    """Handler of XML elements that appends points to `found`."""
+    """Handler of XML elements that appends to `points`."""
 
-    def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
-        self.found = found
+    def __init__(self, points: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
+        self.points = points
         self.path: list[str] = []
         self._text: list[str] = []
         self._length = 0
@@ -408,7 +408,7 @@ class _Gpx(_Elements):
         """Handle the end of a point or of one of its values."""
         if name in ("trkpt", "rtept", "wpt") and self.point is not None:
             on_track = {} if name == "wpt" else {"track": self.track, "segment": str(self.segments)}
-            self.found.append(({**self.point, **on_track}, None))
+            self.points.append(({**self.point, **on_track}, None))
             self.point = None
         elif self.point is not None:
             if text:
@@ -420,8 +420,8 @@ class _Gpx(_Elements):
 class _Kml(_Elements):
     """Handler of KML points, lines and tracks."""
 
-    def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
-        super().__init__(found)
+    def __init__(self, points: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
+        super().__init__(points)
         self._placemark: dict[str, str | None] | None = None
         self._data = ""
         self._times: list[str] = []
@@ -463,13 +463,13 @@ class _Kml(_Elements):
     def _emit(self, values: dict[str, str | None]) -> None:
         if self._area or not self._places:
             reason = Reason.NOT_A_POINT if self._area else Reason.NO_GEOMETRY
-            self.found.append((values, reason))
+            self.points.append((values, reason))
             return
         paired = len(self._times) == len(self._places)
         for i, place in enumerate(self._places):
             lon, lat, up = [*place, "", "", ""][:3]
             time = self._times[i] if paired else self._times[0] if self._times else None
-            self.found.append(
+            self.points.append(
                 (
                     {"time": time, "latitude": lat, "longitude": lon, "altitude": up or None}
                     | values,

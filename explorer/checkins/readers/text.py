@@ -105,13 +105,13 @@ class _TextLoad:
         Called with bytes on disk and lines so far.
     stages : (tick, tick)
         Reporters of preparing a copy and of reading.
-    judge : callable
-        Called with how the first rows fare; may raise.
+    check_head : callable
+        Called with the statistics of the first rows; may raise.
 
     Attributes
     ----------
     scan : Scan
-        What the pass over the lines found.
+        Result of the pass over the lines.
     source : Path
         The file that the database was given.
     """
@@ -288,7 +288,7 @@ def _lines_of(
     missing : (starts, lengths) or None
         Ranges of lines that are not in that file.
     """
-    found: dict[int, bytes] = {}
+    texts: dict[int, bytes] = {}
     starts = [lines for lines, _ in checkpoints]
 
     def absent(line: int) -> int:
@@ -303,9 +303,9 @@ def _lines_of(
                 file.seek(checkpoints[block][1])
             for _ in range(number - line - (absent(number) - absent(line)) - 1):
                 file.readline()
-            found[number] = file.readline().rstrip(b"\r\n")
+            texts[number] = file.readline().rstrip(b"\r\n")
             line = number
-    return found
+    return texts
 
 
 class BlockReader:

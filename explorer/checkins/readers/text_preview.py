@@ -176,7 +176,7 @@ def preview_text(start: FileStart) -> Preview:
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
     if start.encoding and "\ufffd" in lines[0][1]:
-        # Its columns would be asked about, although the names are there in another encoding.
+        # There would be questions about its columns, although another encoding shows their names.
         other = preview_text(replace(start, encoding=None))
         if other.has_header and other.encoding != encoding:
             raise CheckinError(
@@ -247,8 +247,8 @@ def _preview(
         problems.append("There is a header, but no row below it.")
     if known.encoding not in UTF_8:
         problems.append(f"The text is read as {shown_encoding(known.encoding)}.")
-    asked = _encoding_question(detected, names, body, delimiter, mapping.user)
-    questions = (*([asked] if asked else []), *questions)
+    question = _encoding_question(detected, names, body, delimiter, mapping.user)
+    questions = (*([question] if question else []), *questions)
     dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
     return Preview(

@@ -58,7 +58,7 @@ def _streamed(
             batch_size=together,
         ) as (facts, stream),
     ):
-        warnings.simplefilter("ignore")  # about names of files, and about layers not asked for
+        warnings.simplefilter("ignore")  # about names of files, and about layers not requested
         crs = facts["crs"] or ""
         con.register("given", stream)
         try:
@@ -79,12 +79,12 @@ def _copied(con: Any, path: Path, layer: str, tick: Tick) -> TextColumns:
 
 def _texts(con: Any, columns: TextColumns, numbers: list[int]) -> dict[int, str]:
     """Return the comma-separated cells of copied rows by number (from 1)."""
-    found = con.execute(
+    result = con.execute(
         f"SELECT rowid + 1, {columns.line} FROM copied "
         "WHERE rowid + 1 IN (SELECT unnest(?::BIGINT[]))",
         [numbers],
     )
-    return dict(found.fetchall())
+    return dict(result.fetchall())
 
 
 class VectorReader(OneOfSeveral):
@@ -206,10 +206,10 @@ def _cached_preview(reader: VectorReader, start: FileStart, _state: tuple[int, .
         finally:
             con.close()
     several = len(layers) > 1
-    chosen = layer if start.layer or not several else ""
+    layer_key = layer if start.layer or not several else ""
     return table_preview(
         start,
-        Dialect(reader.key, "", has_header=True, layer=chosen),
+        Dialect(reader.key, "", has_header=True, layer=layer_key),
         columns.names,
         rows,
         crs if columns.fault else None,
@@ -268,9 +268,9 @@ class GeoPackageReader(VectorReader):
             )
         with warnings.catch_warnings(), plainly_named(path) as named:
             warnings.simplefilter("ignore")  # about names of files
-            found = pyogrio().list_layers(named)
+            listed = pyogrio().list_layers(named)
         plain = _plain_tables(path)
-        layers = [(str(name), str(kind or "")) for name, kind in found if str(name) in plain]
+        layers = [(str(name), str(kind or "")) for name, kind in listed if str(name) in plain]
         points = tuple(name for name, kind in layers if not any(no in kind for no in _NO_POINT))
         if not points:
             there = ", ".join(f"{name} ({kind})" for name, kind in layers) or "none"
@@ -292,11 +292,11 @@ class GeoPackageReader(VectorReader):
 def _plain_tables(path: Path) -> set[str]:
     """Return the plain tables of a database: no views, no virtual tables."""
     with closing(_read_only(path)) as file:
-        found = file.execute(
+        rows = file.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' "
             "AND ltrim(sql) NOT LIKE 'CREATE VIRTUAL%'"
         )
-        return {str(name) for (name,) in found}
+        return {str(name) for (name,) in rows}
 
 
 def _check_database(path: Path) -> None:

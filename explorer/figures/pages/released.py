@@ -182,7 +182,7 @@ def released_geotiff(what: Released) -> bytes:
 
 
 def certificate_bytes(
-    said: Sequence[tuple[str, list[str]]], title: str, name: str, original: bytes
+    sections: Sequence[tuple[str, list[str]]], title: str, name: str, original: bytes
 ) -> bytes:
     """Return a certificate as one A4 page, with the original as an attachment.
 
@@ -198,7 +198,7 @@ def certificate_bytes(
     from pypdf import PdfReader, PdfWriter
 
     with own_settings():
-        drawn = pdf_of(words_figure(said))
+        drawn = pdf_of(words_figure(sections))
     writer = PdfWriter()
     writer.add_page(PdfReader(io.BytesIO(drawn)).pages[0])
     info: dict[str, Any] = METADATA["pdf"](title, "")

@@ -178,10 +178,10 @@ def _accounting(certificate: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
-    chosen, mechanism = certificate["parameters_chosen"], certificate["mechanism"]
+    parameters_chosen, mechanism = certificate["parameters_chosen"], certificate["mechanism"]
     independence = (
         "is declared by the curator"
-        if chosen["independent_of_data"] == "declared"
+        if parameters_chosen["independent_of_data"] == "declared"
         else "is not declared"
     )
     declared = next(r["text"] for r in certificate["evaluation"] if r["row"] == "data security")
@@ -195,7 +195,8 @@ def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
     return {
         "preprocessing_and_hyperparameter_tuning": _block(
             "File format, box and period were declared before noise was drawn. Record: "
-            f"{chosen['record']}; the true map had been shown {chosen['true_map_shown']} times; "
+            f"{parameters_chosen['record']}; the true map had been shown "
+            f"{parameters_chosen['true_map_shown']} times; "
             f"independence from the data {independence}."
         ),
         "mechanisms": _block(

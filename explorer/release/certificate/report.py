@@ -90,7 +90,7 @@ def _promise(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _mechanism(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
-    mechanism, chosen = certificate["mechanism"], certificate["parameters_chosen"]
+    mechanism, parameters_chosen = certificate["mechanism"], certificate["parameters_chosen"]
     parameters = (
         Row(name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
         for name, value in mechanism["parameters"].items()
@@ -107,10 +107,14 @@ def _mechanism(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
         Row("ε", _number(mechanism["epsilon"])),
         *parts,
         *parameters,
-        *((Row("File format", chosen["format"]),) if "format" in chosen else ()),
-        Row("Parameters on record", chosen["record"]),
-        Row("True map shown", f"{chosen['true_map_shown']} times"),
-        Row("Independent of the data", chosen["independent_of_data"], DECLARED),
+        *(
+            (Row("File format", parameters_chosen["format"]),)
+            if "format" in parameters_chosen
+            else ()
+        ),
+        Row("Parameters on record", parameters_chosen["record"]),
+        Row("True map shown", f"{parameters_chosen['true_map_shown']} times"),
+        Row("Independent of the data", parameters_chosen["independent_of_data"], DECLARED),
     )
 
 

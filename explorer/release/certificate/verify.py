@@ -131,9 +131,9 @@ def verify(
     return report
 
 
-def _equal(name: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise CertificateError(f"{name}: is {_brief(found)}, but {_brief(expected)} follows")
+def _equal(name: str, stated: object, expected: object) -> None:
+    if stated != expected:
+        raise CertificateError(f"{name}: is {_brief(stated)}, but {_brief(expected)} follows")
 
 
 def _brief(value: object) -> str:
@@ -298,9 +298,9 @@ def _check_sentences(
         if row in shown:
             _equal(f"evaluation, {row}", rows[row]["text"], shown[row])
     noises = [part["noise"] for part in certificate["mechanism"]["parts"]]
-    chosen = certificate["parameters_chosen"]
-    independent = chosen["independent_of_data"] == "declared"
-    form = chosen.get("format", FORMAT_DECLARED)
+    parameters_chosen = certificate["parameters_chosen"]
+    independent = parameters_chosen["independent_of_data"] == "declared"
+    form = parameters_chosen.get("format", FORMAT_DECLARED)
     stated = [c["text"] for c in certificate["conditions"] if c["source"] == "program"]
     _equal("conditions", stated, sentences.program_conditions(texts, noises, independent, form))
     declared = [c["text"] for c in certificate["conditions"] if c["source"] == "declared"]
@@ -448,9 +448,9 @@ def _later_entries(view: View, release: Release, account: Account) -> list[str]:
     return consequences
 
 
-def _equal_objects(name: str, found: Certificate, expected: Certificate) -> None:
-    for key in expected.keys() | found.keys():
-        _equal(f"{name}.{key}", found.get(key), expected.get(key))
+def _equal_objects(name: str, stated: Certificate, expected: Certificate) -> None:
+    for key in expected.keys() | stated.keys():
+        _equal(f"{name}.{key}", stated.get(key), expected.get(key))
 
 
 def _check_published(
@@ -523,9 +523,9 @@ def _continues(later: Certificate, earlier: Certificate) -> bool:
     upto = earlier["ledger"]["seq"]
     before = {_row(row): row["state"] for row in earlier["composition"]["releases"]}
     after = {_row(row) for row in later["composition"]["releases"] if row["seq"] <= upto}
-    kept = {row for row, state in before.items() if state not in ("reserved", "started")}
+    final_rows = {row for row, state in before.items() if state not in ("reserved", "started")}
     joined = later["population"]["joined"] != NOT_JOINED
-    return kept <= after and (joined or after <= before.keys())
+    return final_rows <= after and (joined or after <= before.keys())
 
 
 def _row(row: Certificate) -> tuple[Any, ...]:

@@ -135,14 +135,14 @@ class OpenedIds:
         for path in paths:
             try:
                 line, _, data = path.read_bytes().partition(b"\n")
-                check, extent, *kept = line.decode("ascii").split(" ")
+                check, extent, *opened = line.decode("ascii").split(" ")
                 stored = np.frombuffer(data, ">u8")
             except (OSError, ValueError):  # deleted meanwhile, truncated or of another version
                 partial = True
                 continue
             if check != self._check:
                 partial = True
-            elif not own & set(kept):
+            elif not own & set(opened):
                 each |= np.isin(marks, stored)
                 partial |= extent != "all"
         return SeenIds(each, partial)
@@ -255,9 +255,9 @@ class KnownData:
 
     def _marks(self, file_sha256: str, content: str = "") -> list[bytes]:
         own = file_mark(self._key, file_sha256)
-        kept = meta(self._con, _content_name(own))
-        marks = [own, *([bytes.fromhex(kept)] if kept else [])]
-        return marks + ([content_mark(self._key, content)] if content and not kept else [])
+        content_hash = meta(self._con, _content_name(own))
+        marks = [own, *([bytes.fromhex(content_hash)] if content_hash else [])]
+        return marks + ([content_mark(self._key, content)] if content and not content_hash else [])
 
     def populations(self, file_sha256: str, content: str) -> set[str]:
         """Return the populations recorded for files with this content."""

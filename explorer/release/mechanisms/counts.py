@@ -104,8 +104,8 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
         """Return a map of the counts with negative ones set to 0."""
         side = 1 << p.level
         grid = np.array([float(value) for value in output["cells"]]).reshape(side, side)
-        kept = np.maximum(grid, 0.0)
-        mass = kept / kept.sum() if kept.any() else np.full_like(kept, 1 / kept.size)
+        clipped = np.maximum(grid, 0.0)
+        mass = clipped / clipped.sum() if clipped.any() else np.full_like(clipped, 1 / clipped.size)
         steps = ("Negative counts are set to 0, and the counts are divided by their total.",)
         return Shown(mass, float(grid.sum()), steps=steps)
 

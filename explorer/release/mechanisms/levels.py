@@ -190,7 +190,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
         levels: dict[int, dict[int, int]] = {}
         for level, cell, value in output["readings"]:
             levels.setdefault(level, {})[cell] = value
-        codes, values, kept = [], [], []
+        codes, values, selected = [], [], []
         cells = np.arange(4**p.start, dtype=np.int64)
         for level in range(p.start, p.last + 1):
             result = levels.get(level, {})
@@ -199,14 +199,16 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
             codes.append(cells)
             values.append(_in_users([result[cell] for cell in cells.tolist()], p.units))
             if level == p.start:
-                kept.append(np.ones(len(cells), bool))
+                selected.append(np.ones(len(cells), bool))
             elif level == p.last:
-                kept.append(largest(values[-1], cells, p.kept))
+                selected.append(largest(values[-1], cells, p.kept))
             else:
                 below = levels.get(level + 1, {})
-                kept.append(np.array([4 * cell in below for cell in cells.tolist()], dtype=bool))
-            cells = children(cells[kept[-1]])
-        return Measurement(p.last, p.start, tuple(codes), tuple(values), tuple(kept))
+                selected.append(
+                    np.array([4 * cell in below for cell in cells.tolist()], dtype=bool)
+                )
+            cells = children(cells[selected[-1]])
+        return Measurement(p.last, p.start, tuple(codes), tuple(values), tuple(selected))
 
 
 class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):

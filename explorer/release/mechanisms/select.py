@@ -72,8 +72,8 @@ class RegionSelection(ReleaseMechanism[Regions]):
         rows, columns = fields.wholes("grid", 2, 1, MAX_ALONG)
         if rows * columns < 2:
             raise ParameterError("grid", "one region leaves no choice", "give more rows or columns")
-        chosen = fields.whole("chosen", 1, 1, min(rows * columns - 1, 1000))
-        return Regions(Area.of(fields, needs_box=True), rows, columns, chosen)
+        count = fields.whole("chosen", 1, 1, min(rows * columns - 1, 1000))
+        return Regions(Area.of(fields, needs_box=True), rows, columns, count)
 
     def reads(self, p: Regions) -> Reads:
         """Return coordinates, and times if there is a range."""

@@ -321,18 +321,18 @@ class Rows:
         starts, ends = fields(names.index(USER))
         rows = np.arange(len(starts))
         if self._header is not None:
-            rows = np.flatnonzero(~self._header.found(block, fields))
+            rows = np.flatnonzero(~self._header.is_header(block, fields))
         codes = self._users.codes(block, starts[rows], ends[rows])
-        kept = rows[codes >= 0]
+        row_mask = rows[codes >= 0]
         codes = codes[codes >= 0]
         self._codes.write(codes)
-        readable = np.ones(len(kept), dtype=np.bool_)
+        readable = np.ones(len(row_mask), dtype=np.bool_)
         for column in self._columns():
             starts, ends = fields(names.index(column.name))
-            readable &= column.add(block, starts[kept], ends[kept])
+            readable &= column.add(block, starts[row_mask], ends[row_mask])
         if self._watch is not None:
             seen = np.zeros(len(cut.whole), dtype=np.bool_)
-            seen[np.flatnonzero(cut.whole)[kept[readable]]] = True
+            seen[np.flatnonzero(cut.whole)[row_mask[readable]]] = True
             self._watch(cut, seen)
 
     def records(self) -> UserRecords:
@@ -368,7 +368,7 @@ class _Header:
         others = tuple(name for name in form.columns if name != USER)
         self._named = others or form.columns
 
-    def found(self, block: Block, fields: Fields) -> NDArray[np.bool_]:
+    def is_header(self, block: Block, fields: Fields) -> NDArray[np.bool_]:
         """Return which rows are header rows."""
         starts, _ = fields(0)
         rows = np.arange(len(starts))
@@ -377,9 +377,9 @@ class _Header:
             rows = rows[~reader(block, starts, ends).readable]
         if not self._readers:
             rows = self._spelt(block, fields, rows)
-        found = np.zeros(len(fields(0)[0]), dtype=np.bool_)
-        found[rows] = True
-        return found
+        result = np.zeros(len(fields(0)[0]), dtype=np.bool_)
+        result[rows] = True
+        return result
 
     def _spelt(self, block: Block, fields: Fields, rows: Places) -> Places:
         for name in self._named:
@@ -490,10 +490,10 @@ def _plain_fields(
     return fields
 
 
-def _some_rows(fields: Fields, kept: Mask) -> Fields:
+def _some_rows(fields: Fields, mask: Mask) -> Fields:
     def some(k: int) -> tuple[Places, Places]:
         low, high = fields(k)
-        return low[kept], high[kept]
+        return low[mask], high[mask]
 
     return some
 

@@ -249,10 +249,11 @@ def _days(
 
 
 def _rest(
-    block: Block, starts: Places, ends: Places, found: Wholes, others: Mask, slow: Whole
+    block: Block, starts: Places, ends: Places, fast: Wholes, others: Mask, slow: Whole
 ) -> Wholes:
     """Parse the remaining rows one by one."""
-    values, readable = np.where(found.readable, found.values, 0), found.readable
+    readable = fast.readable
+    values = np.where(readable, fast.values, 0)
     rows = np.flatnonzero(others)
     places = zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
     for row, first, end in places:
