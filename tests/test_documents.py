@@ -36,7 +36,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_guide_in_the_program_is_the_folder() -> None:
-    from explorer.ui.dialogs.user_guide import PAGES
+    from explorer.ui.dialogs.help_window import PAGES
 
     assert sorted(PAGES) == sorted(GUIDE)
     assert all(text.startswith("# ") for text in GUIDE.values())

@@ -23,7 +23,7 @@ import explorer
 from explorer.resources import resource_bytes, samples
 from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.app.application import DESKTOP_ID, SIZES
-from explorer.ui.dialogs.user_guide import PAGES
+from explorer.ui.dialogs.help_window import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "resources" / "packaging"

@@ -8,8 +8,8 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
 from explorer.studies.errata import errata
+from explorer.ui.base.styled import linked, with_titles
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.links import linked, with_titles
 from tests.ui.access import check
 
 

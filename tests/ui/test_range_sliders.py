@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.checkins import import_size
 from explorer.studies.base.study import Origin, Result, Selection
 from explorer.ui.panels.data import TOO_LARGE, DataPanel
-from explorer.ui.panels.range_slider import BEGIN, END, WHOLE, RangeSlider
-from explorer.ui.panels.time_range import NO_TIMES
+from explorer.ui.panels.time_range import BEGIN, END, NO_TIMES, WHOLE, RangeSlider
 from tests.checkins.test_multifile import rows_of, write_part
 from tests.ui.dragging import Hand
 from tests.ui.map_page import made_checkins

@@ -13,8 +13,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from explorer.ui.dialogs.coordinate_fields import LOOKING_UP, NOT_YET
 from explorer.ui.dialogs.open_checkins import LOOKING
+from explorer.ui.dialogs.reading_fields import LOOKING_UP, NOT_YET
 from tests.ui.map_page import MapPage, opened
 
 LAT, LON = 52.0 + np.arange(60) / 100, 13.0 + np.arange(60) / 100

@@ -2,8 +2,11 @@
 
 from explorer.engine.runtime import FileNotOpenError as FileNotOpenError
 from explorer.figures.view_state import ViewState as ViewState
-from explorer.ui.app.compact_layout import CompactLayout as CompactLayout
-from explorer.ui.app.dock_area import DockArea as DockArea, LeftSide as LeftSide
+from explorer.ui.app.dock_area import (
+    CompactLayout as CompactLayout,
+    DockArea as DockArea,
+    LeftSide as LeftSide,
+)
 from explorer.ui.app.drop_overlay import DropOverlay as DropOverlay
 from explorer.ui.app.export_actions import ExportActions as ExportActions
 from explorer.ui.app.menu_bar import Menus as Menus

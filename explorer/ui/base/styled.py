@@ -1,4 +1,4 @@
-"""Factories for labels and tool buttons.
+"""Factories for labels, tool buttons and texts with links to errata.
 
 Qt's Python stubs do not know the properties set here as constructor arguments.
 """
@@ -7,6 +7,8 @@ import html
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+
+from explorer.studies.errata import LABEL, explained
 
 
 def plain_label(
@@ -41,3 +43,26 @@ def tool_button(
     button.setProperty("quiet", quiet)
     button.setCheckable(checkable)
     return button
+
+
+SCHEME = "errata"
+
+
+def linked(text: str) -> str:
+    """Convert plain text to HTML in which errata labels are links."""
+    return LABEL.sub(rf"<a href='{SCHEME}:\1'>\1</a>", html.escape(text))
+
+
+def has_labels(text: str) -> bool:
+    """Whether a text contains an erratum's label."""
+    return LABEL.search(text) is not None
+
+
+def with_titles(text: str) -> str:
+    """Append the titles of errata to a tool tip, where links cannot be used."""
+    return "\n".join(filter(None, (text, explained(text))))
+
+
+def follow_links(label: QLabel) -> None:
+    """Enable the links of a label for mouse and keyboard."""
+    label.setOpenExternalLinks(True)  # passed to the handler of the scheme, `dialogs.errata`

@@ -26,9 +26,8 @@ from explorer.figures import style
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Diagram, Node, Result, Table
-from explorer.ui.base.styled import tool_button
+from explorer.ui.base.styled import tool_button, with_titles
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable
 
 _HEAD = 8.0

@@ -32,8 +32,8 @@ from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.bounds.legend import Legend
-from explorer.ui.controllers.background_answers import BackgroundAnswers
 from explorer.ui.controllers.file_controller import paths_in
+from explorer.ui.controllers.study_controller import BackgroundAnswers
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.plot.swatch import ElidedLabel, Swatch

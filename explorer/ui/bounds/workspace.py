@@ -26,8 +26,7 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.bounds.axes import ActionRow, XAxis, YAxis, axis_words
-from explorer.ui.bounds.curve_visibility import ClaimSelector, CurveVisibility
-from explorer.ui.bounds.legend import Legend
+from explorer.ui.bounds.legend import ClaimSelector, CurveVisibility, Legend
 from explorer.ui.bounds.plot_tables import PlotTables
 from explorer.ui.bounds.readouts import LegendArea, ReadoutsTable
 from explorer.ui.bounds.reference_curves import IMPORTS, ImportedCurves, PinList, PinnedCurves
@@ -41,7 +40,7 @@ from explorer.ui.panels.presets import PresetNote
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.plot.reading import at_slider
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.shrink_area import ShrinkArea
+from explorer.ui.widgets.section import ShrinkArea
 from explorer.ui.widgets.staleness import StaleMark
 
 

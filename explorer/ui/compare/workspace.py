@@ -39,15 +39,14 @@ from explorer.studies.base.numbers import format_interval
 from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
-from explorer.ui.base.styled import plain_label, styled_label, tool_button
+from explorer.ui.base.styled import plain_label, styled_label, tool_button, with_titles
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.dots import DOTS_ROLE, DotsDelegate, dots_of
-from explorer.ui.controllers.background_answers import BackgroundAnswers
+from explorer.ui.controllers.study_controller import BackgroundAnswers
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.dialogs.export import ask_for_file
 from explorer.ui.widgets.boxes import ChoiceBox
-from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.value_field import ValueField
 
 

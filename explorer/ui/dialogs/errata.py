@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.errata import Erratum, errata, text
-from explorer.ui.widgets.links import SCHEME, linked
+from explorer.ui.base.styled import SCHEME, linked
 
 _STYLE = """
 h2 {{ margin-top: 20px; }} h3 {{ margin-top: 16px; margin-bottom: 3px; }}

@@ -29,10 +29,9 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
-from explorer.ui.dialogs.coordinate_fields import PlaneFields, SystemFields
 from explorer.ui.dialogs.first_rows import FirstRows
 from explorer.ui.dialogs.question_cards import QuestionCards
-from explorer.ui.dialogs.reading_fields import ReadingFields
+from explorer.ui.dialogs.reading_fields import PlaneFields, ReadingFields, SystemFields
 from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.boxes import ChoiceBox
 

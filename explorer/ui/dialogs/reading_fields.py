@@ -1,13 +1,25 @@
-"""Fields for the decimal mark, date format and time zone of a file."""
+"""Fields for reading a file: reference system, plane, decimal mark, date format, time zone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QDateTime, QLocale, QSignalBlocker, QTime, QTimeZone, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 
+from explorer.checkins.model import E7
+from explorer.checkins.parsing.crs_guess import candidates
 from explorer.checkins.parsing.times import (
     OFFERED,
     distinguishing_value,
@@ -19,9 +31,271 @@ from explorer.checkins.parsing.times import (
     reads_time,
     takes_zone,
 )
+from explorer.figures.pages.backdrop import MAX_BYTES, size_of
+from explorer.files import read_bounded
+from explorer.geography.plane import PIXEL, Plane, plain
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_label, styled_label
-from explorer.ui.widgets.boxes import ChoiceBox
-from explorer.ui.widgets.zone_field import ZoneField
+from explorer.ui.panels.plane import PICTURES
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox, ZoneField
+
+if TYPE_CHECKING:
+    from explorer.checkins.parsing.crs_guess import Points
+
+
+DEGREES, UNKNOWN, OTHER = "degrees", "", "other"
+NOT_YET = "Choose the reference system of the coordinates: the file does not say it."
+LOOKING_UP = "Looking up the reference system …"
+
+
+class SystemFields(QWidget):
+    """Choice of the reference system, with the resulting position of the first row.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._points: Points | None = None
+        self._asked = False
+        self._wrong = self._known = ""
+        self._job = LatestJob("looking up a reference system", self, preempt_after_s=0.0)
+        self._job.done.connect(self._found)
+        self._job.failed.connect(self._not_found)
+        self.system = ChoiceBox("Reference system of the coordinates")
+        self.system.setToolTip("What x (easting) and y (northing) are measured in")
+        self.system.setMinimumContentsLength(30)
+        self.number = QLineEdit(placeholderText="EPSG number")
+        self.number.setAccessibleName("EPSG number of the reference system")
+        self.number.setFixedWidth(110)
+        self.where = styled_label("muted", "")
+        label = plain_label("Coordi&nates are")
+        label.setBuddy(self.system)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (label, self.system, self.number, self.where):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self._offer(None)
+        self.system.currentIndexChanged.connect(self._update)
+        self.number.editingFinished.connect(self._update)
+        self.number.textEdited.connect(self._typing)
+
+    @property
+    def crs(self) -> str | None:
+        """The system as `Mapping.crs`: None for degrees, empty if not chosen."""
+        chosen = self.system.currentData()
+        if chosen == OTHER:
+            return self.number.text().strip()
+        return None if chosen == DEGREES else str(chosen)
+
+    @property
+    def problem(self) -> str:
+        """Error or missing input."""
+        if self.crs is None:
+            return ""
+        return NOT_YET if not self.crs else self._wrong
+
+    def show_system(self, crs: str | None) -> None:
+        """Show the system found in the file; None for degrees, empty for none."""
+        self._offer(crs)
+        self._update()
+
+    def place(self, points: Points | None) -> None:
+        """Set y and x of the first rows, which suggest likely systems."""
+        self._points = points
+        with QSignalBlocker(self.system):
+            self._offer(self.crs)
+        self._look_up()
+
+    def close_job(self) -> None:
+        """Stop and wait for the thread."""
+        self._job.close()
+
+    def _offer(self, crs: str | None) -> None:
+        likely = [] if self._points is None else candidates(self._points)
+        self._asked |= crs == ""
+        items = [(DEGREES, "degrees (WGS 84)"), (E7, "degrees times ten million (E7)")]
+        if self._asked and self.system.currentData() != OTHER:
+            items.insert(0, (UNKNOWN, "— choose —"))
+        items += [(name, f"{name}: {words}") for name, words in likely]
+        if crs and crs not in dict(items) and self.system.currentData() != OTHER:
+            items.append((crs, crs))
+        items.append((OTHER, "another one, by its EPSG number"))
+        chosen = OTHER if self.system.currentData() == OTHER else DEGREES if crs is None else crs
+        with QSignalBlocker(self.system):
+            self.system.offer(items, chosen)
+        self.number.setVisible(self.system.currentData() == OTHER)
+
+    def _typing(self) -> None:
+        self._wrong = LOOKING_UP
+        self.changed.emit()
+
+    def _update(self) -> None:
+        self.number.setVisible(self.system.currentData() == OTHER)
+        self._look_up()
+        self.changed.emit()
+
+    def _look_up(self) -> None:
+        """Compute the position of the first row, in a thread because PROJ starts slowly."""
+        crs, points = self.crs, self._points
+        self.where.setText("")
+        if not crs:
+            self._job.cancel()
+            self._wrong = ""
+            return
+        if crs != self._known:
+            self._wrong = LOOKING_UP
+        first = None if points is None or not points[0].size else (points[0][:1], points[1][:1])
+
+        def locate(_task: object) -> tuple[float, float] | None:
+            from explorer.checkins.parsing.crs import canonical_crs, converter
+
+            name = canonical_crs(crs)
+            if first is None or name is None:
+                return None
+            lat, lon = converter(name)(*first)
+            return float(lat[0]), float(lon[0])
+
+        self._job.submit(crs, locate)
+
+    def _found(self, crs: str, place: tuple[float, float] | None) -> None:
+        if crs != self.crs:
+            return
+        self._wrong, self._known = "", crs
+        if place is not None:
+            self.where.setText(_said(*place))
+        self.changed.emit()
+
+    def _not_found(self, crs: str, error: Exception) -> None:
+        if crs == self.crs:
+            self._wrong, self._known = explain(error, "data").sentence, ""
+            self.changed.emit()
+
+
+def _said(lat: float, lon: float) -> str:
+    """Return the position of the first row as text."""
+    if not (abs(lat) <= 90 and abs(lon) <= 180):
+        return "the first row does not convert"
+    ns, ew = "NS"[lat < 0], "EW"[lon < 0]
+    return f"first row: {abs(lat):.3f}° {ns}, {abs(lon):.3f}° {ew}"
+
+
+ENDS = (("left", "x from"), ("right", "to"), ("low", "y from"), ("high", "to"))
+PLANE_NOT_YET = (
+    "Declare the range of x and y: it is not taken from the data, which it would tell of."
+)
+
+
+class PlaneFields(QWidget):
+    """Check box with the range of a plane.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.picture: Path | None = None
+        """Picture whose size was used as range."""
+        self._wrong = ""
+        self.on = CheckBox("&x and y of a picture or another plane, no degrees", self)
+        self.on.toggled.connect(self._update)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.on)
+        self.ends: dict[str, QLineEdit] = {}
+        self._parts: list[QWidget] = []
+        for key, name in ENDS:
+            field = self.ends[key] = QLineEdit("0" if key in ("left", "low") else "")
+            field.setAccessibleName(f"{'x' if key in ('left', 'right') else 'y'}, {key} end")
+            field.setFixedWidth(64)
+            label = plain_label(name)
+            label.setBuddy(field)
+            self._parts += [label, field]
+        self.unit = QLineEdit(PIXEL)
+        self.unit.setAccessibleName("Unit of x and y")
+        self.unit.setFixedWidth(48)
+        self.way = ChoiceBox("Which way y goes")
+        self.way.offer([("down", "y down"), ("up", "y up")], "down")
+        self.button = QPushButton("Of a picture…")
+        self.button.setToolTip("Take the size of a PNG or JPEG picture, and lay it behind the map")
+        self.button.clicked.connect(self._ask)
+        self._parts += [self.unit, self.way, self.button]
+        for widget in self._parts:
+            row.addWidget(widget)
+        row.addStretch(1)
+        for edit in (*self.ends.values(), self.unit):
+            edit.textChanged.connect(self._update)
+        self.way.currentIndexChanged.connect(self._update)
+        self._update()
+
+    @property
+    def text(self) -> str | None:
+        """The plane as `Plane.text`, empty if incomplete; None for degrees."""
+        if not self.on.isChecked():
+            return None
+        plane = self._plane()
+        return "" if plane is None else plane.text
+
+    @property
+    def problem(self) -> str:
+        """Error or missing input."""
+        return "" if self.text is None or self.text else self._wrong or PLANE_NOT_YET
+
+    def show_plane(self, text: str | None) -> None:
+        """Show a plane; an empty text for an undeclared one, None for degrees."""
+        self.on.setChecked(text is not None)
+        if text:
+            plane = Plane.parse(text)
+            for key, field in self.ends.items():
+                field.setText(plain(getattr(plane, key)))
+            self.unit.setText(plane.unit)
+            self.way.setCurrentIndex(self.way.findData("down" if plane.down else "up"))
+
+    def take_picture(self, path: Path) -> None:
+        """Use the size of a picture as range."""
+        try:
+            width, height = size_of(read_bounded(path, MAX_BYTES), path.name)
+        except (OSError, ValueError) as error:
+            self._wrong = f"{error}."
+            self.changed.emit()
+            return
+        self.picture = path
+        self.show_plane(Plane(0.0, 0.0, float(width), float(height)).text)
+
+    def _plane(self) -> Plane | None:
+        texts = {key: field.text().strip() for key, field in self.ends.items()}
+        self._wrong = ""
+        if not all(texts.values()):
+            return None
+        try:
+            numbers = {key: float(text) for key, text in texts.items()}
+            down = self.way.currentData() == "down"
+            return Plane(**numbers, unit=self.unit.text().strip(), down=down)
+        except ValueError as error:
+            text = str(error).partition("could not convert string to float: ")
+            self._wrong = f"{text[2]} is no number." if text[2] else f"{text[0]}."
+            return None
+
+    def _ask(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Picture that x and y lie in", "", PICTURES)
+        if path:
+            self.take_picture(Path(path))
+
+    def _update(self) -> None:
+        for widget in self._parts:
+            widget.setVisible(self.on.isChecked())
+        self.changed.emit()
+
 
 DECIMALS = {".": "point", ",": "comma"}
 TYPED = "typed"

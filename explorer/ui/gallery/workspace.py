@@ -23,16 +23,21 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.session import Session
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import follow_links, linked, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
-from explorer.ui.gallery.entries import STATUSES, PresetEntry, entries_of, short_paper
-from explorer.ui.gallery.gallery import Gallery, verdict_colour
+from explorer.ui.gallery.gallery import (
+    STATUSES,
+    Gallery,
+    PresetEntry,
+    entries_of,
+    short_paper,
+    verdict_colour,
+)
 from explorer.ui.gallery.thumbnails import paint, thumbnail
 from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.boxes import CheckBox
-from explorer.ui.widgets.links import follow_links, linked
 
 DETAIL_WIDTH = 240
 PICTURE = 138

@@ -32,8 +32,7 @@ from explorer.ui.map.layers import Dots, prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.noise_animation import Play
 from explorer.ui.map.pane import KEY_ZOOM
-from explorer.ui.map.pane_chooser import PaneChooser
-from explorer.ui.map.panes import MapPanes
+from explorer.ui.map.panes import MapPanes, PaneChooser
 from explorer.ui.map.preview import HINT, PreviewStack
 from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.tool_bar import ToolBar

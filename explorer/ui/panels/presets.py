@@ -31,8 +31,7 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study, study_info
-from explorer.ui.base.styled import styled_label, tool_button
-from explorer.ui.widgets.links import follow_links, linked
+from explorer.ui.base.styled import follow_links, linked, styled_label, tool_button
 
 MAX_CHANGES = 4
 """Maximum number of changes listed since a preset was chosen."""

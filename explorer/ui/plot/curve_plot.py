@@ -22,7 +22,7 @@ from explorer.figures.geometry import (
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Result, Series
 from explorer.ui.plot.axes import AxisTitles, ValueAxis, whole_view
-from explorer.ui.plot.curves import Curve
+from explorer.ui.plot.curves import Curve, InvalidRanges, UndefinedLanes
 from explorer.ui.plot.handles import Handles
 from explorer.ui.plot.labels import Crosshair, EndName, EndNames, PlotLabel
 from explorer.ui.plot.reading import (
@@ -32,7 +32,6 @@ from explorer.ui.plot.reading import (
     value_at,
     wrapped,
 )
-from explorer.ui.plot.undefined_ranges import InvalidRanges, UndefinedLanes
 
 _KEYS = Qt.Key
 _PAN = {

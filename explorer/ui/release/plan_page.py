@@ -39,9 +39,8 @@ from explorer.ui.release.fields import (
     example_of,
     read_people,
 )
-from explorer.ui.release.pictures import BudgetBar
 from explorer.ui.release.population_section import PopulationSection
-from explorer.ui.release.summary_panel import SummaryPanel
+from explorer.ui.release.summary_panel import BudgetBar, SummaryPanel
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.section import Section
 

@@ -4,8 +4,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.ui.base.styled import plain_label
-from explorer.ui.widgets.links import follow_links, has_labels, linked
+from explorer.ui.base.styled import follow_links, has_labels, linked, plain_label
 
 NARROWEST = 40
 _HIGHEST = 16_777_215
