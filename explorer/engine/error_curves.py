@@ -186,7 +186,7 @@ class UtilityEvaluator:
         """
         request, axis = question.request, AXES[question.axis]
         if question.proved:
-            return _proved(question)
+            return _proved_curves(question)
         executor = self._executor_for(question, check)
         nearest = self._nearest(executor)
         # While users are counted.
@@ -211,7 +211,7 @@ class UtilityEvaluator:
             found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
         parts = (
-            self._found(batch, where, check)
+            self._results(batch, where, check)
             for batch, where in ((first, nearest), (trials, executor))
         )
         for part in chain.from_iterable(parts):
@@ -260,7 +260,7 @@ class UtilityEvaluator:
             rows = list(rows_of([point], SEED, self._folder, (measure.key,)))
             trials = Trials.of(rows, task_key)
             found: dict[str, Any] = {}
-            for part in self._found(trials, executor, check):
+            for part in self._results(trials, executor, check):
                 found |= part
                 report(SearchProgress(epsilon, len(found), draws))
             measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
@@ -280,7 +280,9 @@ class UtilityEvaluator:
         finally:
             self._one.release()
 
-    def _found(self, trials: Trials, executor: Executor, check: Check) -> Iterator[dict[str, Any]]:
+    def _results(
+        self, trials: Trials, executor: Executor, check: Check
+    ) -> Iterator[dict[str, Any]]:
         # A connection belongs to the thread that made it.
         with closing(Checkpoint(trials_file())) as checkpoint:
             yield from find_trials(trials, executor, checkpoint, self._folder, check)
@@ -404,7 +406,7 @@ def search_epsilon(
         return evaluator.search_epsilon(*sought, check, report)
 
 
-def _proved(question: Question) -> ErrorCurves:
+def _proved_curves(question: Question) -> ErrorCurves:
     """Return proved error bounds, without opening data."""
     request = question.request
     if request.selection is None:

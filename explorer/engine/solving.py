@@ -254,7 +254,7 @@ class _Search:
         present = self._place(float(self.goal.request[self.p.key]))
         brackets.sort(key=lambda ends: min(abs(self._place(x) - present) for x in ends))
         safe, unsafe = self._narrow(*brackets[0])
-        value = self._rounded(safe, unsafe)
+        value = self._round(safe, unsafe)
         others = tuple(self._read_off(*ends) for ends in brackets[1:])
         number = round(value) if self.p.kind is Kind.INTEGER else value
         label = self.labels.get(value, curve.label)
@@ -440,7 +440,7 @@ class _Search:
             return math.log(y / target)
         return y - target
 
-    def _rounded(self, safe: float, unsafe: float) -> float:
+    def _round(self, safe: float, unsafe: float) -> float:
         """Return the safe end rounded to the requested digits, if it remains safe."""
         if self.p.kind is Kind.INTEGER or safe in (self.p.low, self.p.high):
             return safe

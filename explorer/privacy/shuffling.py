@@ -305,7 +305,7 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
         at = inside[start : start + _ROWS]
         gap = _kappa(eps0[at], eps[at])[1]
         sums = _sampled_sums(k[at], log_pc[at], gap / 2)
-        value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
+        value[at], slope[at] = _scale(eps0[at], k[at], log_pc[at], eps[at], sums)
     inside = np.flatnonzero((eps < eps0) & ~wide)
     if inside.size == 0:
         return value, slope
@@ -336,7 +336,7 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
         if one:
             ends = ends[0].min(keepdims=True), ends[1].max(keepdims=True)
         sums = _sums(k[at][rows], log_pc[at][rows], *ends, gap[batch] / 2, bool(deep[first]))
-        value[at], slope[at] = _scaled(eps0[at], k[at], log_pc[at], eps[at], sums)
+        value[at], slope[at] = _scale(eps0[at], k[at], log_pc[at], eps[at], sums)
         start = stop
     return value, slope
 
@@ -386,7 +386,7 @@ def clone_epsilons(
     def evaluate(rows: Any, eps: FloatArray) -> _Slopes:
         return clone_deltas(eps0[rows], k[rows], log_pc[rows], eps)
 
-    return _inverted(eps0, k, log_pc, delta, evaluate)
+    return _invert(eps0, k, log_pc, delta, evaluate)
 
 
 def _kappa(eps0: Any, eps: FloatArray) -> _Slopes:
@@ -454,7 +454,7 @@ def _sums(
     )
 
 
-def _scaled(
+def _scale(
     eps0: FloatArray,
     k: FloatArray,
     log_pc: FloatArray,
@@ -475,7 +475,7 @@ def _scaled(
     return np.minimum(value, 1.0), slope
 
 
-def _inverted(
+def _invert(
     eps0: FloatArray,
     k: FloatArray,
     log_pc: FloatArray,

@@ -90,7 +90,7 @@ class MetricSpace(ABC):
         a, b = self.items(x), self.items(y)
         mass_a, mass_b = weights("p", p, len(a)), weights("q", q, len(b))
         same = p is None and q is None and len(a) == len(b)
-        return _planned(self.cross(a, b), None if same else (mass_a, mass_b))
+        return _plan(self.cross(a, b), None if same else (mass_a, mass_b))
 
 
 def weights(name: str, masses: ArrayLike | None, count: int) -> FloatArray:
@@ -105,7 +105,7 @@ def weights(name: str, masses: ArrayLike | None, count: int) -> FloatArray:
     return np.asarray(m / m.sum())
 
 
-def _planned(cost: FloatArray, masses: tuple[FloatArray, FloatArray] | None) -> float:
+def _plan(cost: FloatArray, masses: tuple[FloatArray, FloatArray] | None) -> float:
     """Optimal transport: an assignment for equal weights (Lemma 2.1), a linear program else."""
     if masses is None:
         if cost.size > _MAX_PAIRS:

@@ -151,11 +151,11 @@ def test_other_machines_are_met_with_certificates_alone(tmp_path: Path) -> None:
     )
     shutil.copy(tmp_path / "cert.pem", tmp_path / "ca.pem")
     cluster = Cluster("tls://127.0.0.1:1", str(tmp_path))
-    security = dask._security(dask._distributed(), cluster)
+    security = dask._security(dask._import_distributed(), cluster)
     for end in ("scheduler", "worker"):
         setattr(security, f"tls_{end}_cert", security.tls_client_cert)
         setattr(security, f"tls_{end}_key", security.tls_client_key)
-    with dask._distributed().LocalCluster(
+    with dask._import_distributed().LocalCluster(
         n_workers=1, threads_per_worker=1, security=security, dashboard_address=None
     ) as running:
         address = running.scheduler_address
@@ -291,7 +291,7 @@ def test_a_worker_without_the_program_is_refused_by_name() -> None:
 
 
 def test_a_cluster_that_other_machines_reach_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with dask._distributed().LocalCluster(
+    with dask._import_distributed().LocalCluster(
         n_workers=0, host="127.0.0.1", dashboard_address=None
     ) as plain:
         cluster = Cluster(plain.scheduler_address)
@@ -308,7 +308,7 @@ def test_who_has_no_certificates_is_refused(
     assert running.scheduler_address.startswith("tls://")
     with pytest.raises(NoWorker):
         DaskExecutor(Cluster(running.scheduler_address.replace("tls://", "tcp://")))
-    distributed = dask._distributed()
+    distributed = dask._import_distributed()
     own = dask._temporary_certificates(distributed, tmp_path)
     assert own.tls_ca_file != running.security.tls_ca_file
     with pytest.raises(NoWorker):

@@ -198,7 +198,7 @@ def test_no_float_is_written_before_noise(module):
         selection.permute_and_flip,
         select.RegionSelection.draw,
         integers._floors,
-        integers._merged,
+        integers._merge,
         integers.floors_by_user,
         integers.integer_counts,
         integers.IntegerCounts.at,

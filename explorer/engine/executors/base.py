@@ -243,7 +243,7 @@ class _Batch:
         first, last = self.tasks[0], self.tasks[-1]
         raise WorkerDied(
             f"{name}: the worker ended {self.failures} times at tasks {first[0]} to {last[0]}, "
-            f"the first being {_named(first[1])} ({error})"
+            f"the first being {_name_nodes(first[1])} ({error})"
         ) from error
 
 
@@ -318,7 +318,7 @@ def task_seed(key: str) -> np.random.Philox:
     return np.random.Philox(key=int(key[:32], 16))
 
 
-def _named(task: Task) -> str:
+def _name_nodes(task: Task) -> str:
     """Return a task as shown in error messages."""
     try:
         text = canonical(task)

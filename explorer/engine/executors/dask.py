@@ -80,7 +80,7 @@ class DaskExecutor(Executor):
         self._stack = ExitStack()
         check()
         try:
-            self._client = self._stack.enter_context(_connected(cluster))
+            self._client = self._stack.enter_context(_connect(cluster))
             check()
             self._pool = self._client.get_executor(pure=False, retries=0)
             self._state = self._inspect()
@@ -141,7 +141,7 @@ class DaskExecutor(Executor):
             token = Path(made) / "seen"
             token.write_text(platform.node())
             readable = self._client.run(can_read, str(token), on_error="return")
-            blind = [_named(address) for address, sees in readable.items() if sees is not True]
+            blind = [_short_name(address) for address, sees in readable.items() if sees is not True]
             if blind:
                 raise NoWorker(
                     f"{', '.join(blind)} can't read {made}; name a folder that all machines of the "
@@ -201,7 +201,7 @@ class DaskExecutor(Executor):
         if not reports:
             raise NoWorker(f"{self.cluster.address} has no worker; {_start_one(self)}")
         refused = [
-            f"{_named(address)} has {problem}"
+            f"{_short_name(address)} has {problem}"
             for address, found in reports.items()
             if (problem := _difference(found))
         ]
@@ -213,7 +213,7 @@ class DaskExecutor(Executor):
             f"{len(machines)} machine{'s' * (len(machines) > 1)}, with the code of this program"
         )
         others = [
-            _named(address)
+            _short_name(address)
             for address, found in reports.items()
             if found["instructions"] != instructions()
         ]
@@ -227,7 +227,7 @@ class DaskExecutor(Executor):
         return state
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     """Import Dask lazily: it is slow to import and optional."""
     try:
         import dask
@@ -249,9 +249,9 @@ def _distributed() -> Any:
 
 
 @contextmanager
-def _connected(cluster: Cluster) -> Iterator[Any]:
+def _connect(cluster: Cluster) -> Iterator[Any]:
     """Yield a client of a cluster, starting a local one if requested."""
-    distributed = _distributed()
+    distributed = _import_distributed()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if cluster.processes is not None:
@@ -291,7 +291,7 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
     OSError
         If the port is taken.
     """
-    distributed = _distributed()
+    distributed = _import_distributed()
     with ParentPipe() as lifeline, scratch() as folder, scratch() as certificates:
         security = _temporary_certificates(distributed, certificates)
         start = partial(
@@ -435,7 +435,7 @@ def _job_error(failed: BaseException) -> Exception:
     return DifferentCode(f"a worker can't run what is sent there ({failed}); {INSTALL_THE_SAME}")
 
 
-def _named(address: str) -> str:
+def _short_name(address: str) -> str:
     return f"worker {address}"
 
 

@@ -178,7 +178,7 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
         )
     return CurveFile(
         tuple(
-            ImportedCurve(plot, name, curve, *_sorted(of), called)
+            ImportedCurve(plot, name, curve, *_sort_points(of), called)
             for (curve, called), of in points.items()
         ),
         refused,
@@ -196,7 +196,7 @@ def _of_long(table: CsvTable, columns: list[str]) -> tuple[_Points, list[Rejecte
     for line, fields in zip(table.lines, table.rows, strict=True):
         row = dict(zip(columns, fields, strict=True))
         numbers = {key: table.dialect.number(row[key]) for key in ("x", "y")}
-        name = _short(row.get("name", "")) or Path(table.name).stem
+        name = _shorten(row.get("name", "")) or Path(table.name).stem
         role = " ".join(row.get("role", "").lower().split())
         bad = next((key for key, number in numbers.items() if number is None), None)
         if bad is not None:
@@ -217,7 +217,7 @@ def _of_long(table: CsvTable, columns: list[str]) -> tuple[_Points, list[Rejecte
 
 
 def _of_wide(table: CsvTable) -> tuple[_Points, list[RejectedRow]]:
-    names = _unlike([_short(name) for name in table.names[1:]])
+    names = _unique([_shorten(name) for name in table.names[1:]])
     if not table.header_line and len(names) == 1:
         names = [Path(table.name).stem]
     points: _Points = {}
@@ -238,11 +238,11 @@ def _of_wide(table: CsvTable) -> tuple[_Points, list[RejectedRow]]:
     return points, rejected
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     return " ".join(name.split())[:_LETTERS]
 
 
-def _unlike(names: list[str]) -> list[str]:
+def _unique(names: list[str]) -> list[str]:
     """Return unique names: repeated ones get a number."""
     unique: list[str] = []
     for name in names:
@@ -251,7 +251,7 @@ def _unlike(names: list[str]) -> list[str]:
     return unique
 
 
-def _sorted(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _sort_points(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     ordered = sorted(points, key=lambda point: point[0])
     return tuple(x for x, _ in ordered), tuple(y for _, y in ordered)
 
@@ -291,6 +291,6 @@ def imported_curve(raw: Any, where: str) -> ImportedCurve:
         raise ValueError(f"{where}: {len(stored.x)} x and {len(stored.y)} y; there must be as many")
     if stored.called not in ("", *(role.value for role in Role)):
         raise ValueError(f"{where}.called: there is no role {stored.called!r}")
-    x, y = _sorted(list(zip(stored.x, stored.y, strict=True)))
+    x, y = _sort_points(list(zip(stored.x, stored.y, strict=True)))
     plot = (stored.study, stored.quantity, stored.over)
     return ImportedCurve(plot, stored.file, stored.name, x, y, stored.called)

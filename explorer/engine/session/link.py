@@ -41,7 +41,7 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     study = get_study(recipe["study"])
     values, quantity = recipe["values"], recipe.get("quantity", "")
     items = [
-        (key, _written(value))
+        (key, _encode(value))
         for key, value in values.items()
         if _matters(study, key, values, quantity)
     ]
@@ -49,16 +49,16 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     if quantity:
         items.append((".quantity", quantity))
     if sweep := recipe.get("sweep"):
-        items.append((".sweep", ",".join(_written(sweep[part]) for part in _SWEEP)))
+        items.append((".sweep", ",".join(_encode(sweep[part]) for part in _SWEEP)))
     if recipe.get("seed"):
         items.append((".seed", str(recipe["seed"])))
     view = {name: recipe["view"][name] for name in _VIEW if recipe.get("view", {}).get(name)}
     if view:
-        items.append((".view", _written(view)))
+        items.append((".view", _encode(view)))
     if pins := _pins(study, recipe):
-        items.append((".pins", _written(pins)))
+        items.append((".pins", _encode(pins)))
     if recipe.get("private_only") is True:
-        items.append((".selection", _written(recipe["selection"])))
+        items.append((".selection", _encode(recipe["selection"])))
     return f"{SCHEME}{study.id}?{urlencode(items, quote_via=quote, safe=',:')}"
 
 
@@ -91,7 +91,7 @@ def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
     return pins
 
 
-def _pinned(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
+def _read_pins(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
     """Return pins in the recipe's form."""
     if not isinstance(pins, list) or not all(isinstance(p, dict) for p in pins):
         raise RecipeError("link: .pins is no list of questions")
@@ -152,7 +152,7 @@ def recipe_of(text: str) -> dict[str, Any]:
     if ".view" in items:
         recipe["view"] = _read(items, ".view")
     if ".pins" in items:
-        pinned = _pinned(recipe, _read(items, ".pins"))
+        pinned = _read_pins(recipe, _read(items, ".pins"))
         recipe["view"] = {**_object(recipe.get("view", {})), "pinned": pinned}
     if ".selection" in items:
         recipe |= {"private_only": True, "selection": _read(items, ".selection")}
@@ -165,7 +165,7 @@ def _matters(study: Study, key: str, values: Mapping[str, Any], quantity: str) -
     return p.kind is not Kind.FILE and relevant(p, values, quantity)
 
 
-def _written(value: object) -> str:
+def _encode(value: object) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -136,11 +136,11 @@ def _question(
         question.data = schema.Data(data_name, selection.data)
         if columns:
             question.data.columns = schema.Columns(**columns)
-        question.selection = _written(selection)
+        question.selection = _store_selection(selection)
     return question
 
 
-def _written(selection: Selection) -> schema.Selection:
+def _store_selection(selection: Selection) -> schema.Selection:
     """Return a selection in its stored form, without its data."""
     sides = [_word(origin) for origin in selection.region_from]
     written = schema.Selection(
@@ -254,13 +254,13 @@ def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
     view = schema.plain(read)
     if "pinned" in view:
         path = f"{where}.pinned"
-        view["pinned"] = schema.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
+        view["pinned"] = schema.read_list(view["pinned"], _read_pin, path, left_out, MAX_PINNED)
     if "own" in view:
         view["own"] = imported_to_list(imported_from_list(view["own"], left_out))
     return view
 
 
-def _pinned(raw: Any, where: str) -> dict[str, Any]:
+def _read_pin(raw: Any, where: str) -> dict[str, Any]:
     """Return a pinned curve unchanged if it is valid."""
     pin = schema.read(raw, schema.Pin, where)
     return {
@@ -286,7 +286,7 @@ def _request(read: schema.Question, most: int = MAX_POINTS) -> Request:
     for key in read.values:
         parameter(study, key)
     values = tuple(
-        (p.key, p.parse(read.values.get(p.key, _meant(study, p)))) for p in study.parameters
+        (p.key, p.parse(read.values.get(p.key, _value_of_file(study, p)))) for p in study.parameters
     )
     shown = read.quantity or next((q.key for q in study.quantities), "")
     allowed = quantity(study, shown).sweeps if shown else ()
@@ -302,7 +302,7 @@ def _request(read: schema.Question, most: int = MAX_POINTS) -> Request:
     )
 
 
-def _meant(study: Study, p: Parameter) -> Value:
+def _value_of_file(study: Study, p: Parameter) -> Value:
     """Return the value of a parameter that a file does not name."""
     return schema.FORMER_DEFAULTS.get((study.id, p.key), p.default)
 

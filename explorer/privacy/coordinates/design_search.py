@@ -203,7 +203,7 @@ def best_design(
         raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
     checks.reals("q", q, 0.0, 1.0)
     values, place, counts = rounded_levels(demanded, _MAX_LEVELS)
-    groups = _grouped(place, values.size)
+    groups = _members(place, values.size)
     if values[0] == 0.0:
         return BestDesign(groups, (), np.zeros(0), math.inf)
     with np.errstate(over="ignore"):
@@ -211,7 +211,7 @@ def best_design(
     designs = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
     theorem2 = best_zeta(demanded, float(eps), q, channel)
     if np.isfinite(theorem2.mse):
-        designs.append(_nested(theorem2.c, float(theorem2.mse)))
+        designs.append(_nested_design(theorem2.c, float(theorem2.mse)))
     chain = best_zeta(values, float(eps), q, channel).c
     for kinds, start in _structures(values, counts, family, chain):
         problem = replace(_problem(kinds, values, counts, float(eps), float(q)), channel=channel)
@@ -220,15 +220,15 @@ def best_design(
     return replace(best, truncated=bool((values[place] < demanded).any()))
 
 
-def _grouped(place: checks.IntArray, groups: int) -> tuple[checks.IntArray, ...]:
+def _members(place: checks.IntArray, groups: int) -> tuple[checks.IntArray, ...]:
     return tuple(np.flatnonzero(place == g).astype(np.int64) for g in range(groups))
 
 
-def _nested(c: FloatArray, mse: float) -> BestDesign:
+def _nested_design(c: FloatArray, mse: float) -> BestDesign:
     """Return M_mean with budgets c > 0 as a design."""
     values, place = np.unique(c, return_inverse=True)
     kinds = tuple(("suffix", g) for g in range(values.size))
-    return BestDesign(_grouped(place, values.size), kinds, np.diff(values, prepend=0.0), mse)
+    return BestDesign(_members(place, values.size), kinds, np.diff(values, prepend=0.0), mse)
 
 
 def _structures(

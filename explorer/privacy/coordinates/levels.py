@@ -147,11 +147,11 @@ def cdp_levels(sizes: Sequence[int], channel: ArrayLike) -> FloatArray:
 def cdp_levels_from_logs(sizes: Sequence[int], log_channel: FloatArray) -> FloatArray:
     """Return `cdp_levels` of log-likelihoods known up to a constant for each output."""
     shape = _sizes(sizes)
-    cube = _reshaped(shape, log_channel)
+    cube = _reshape(shape, log_channel)
     return np.array([_spread(np.moveaxis(cube, i, 0)) for i in range(len(shape))])
 
 
-def _reshaped(shape: tuple[int, ...], log_channel: FloatArray) -> FloatArray:
+def _reshape(shape: tuple[int, ...], log_channel: FloatArray) -> FloatArray:
     if log_channel.shape[0] != math.prod(shape):
         raise ValueError(
             f"channel must have one row a point, {math.prod(shape)}, got {log_channel.shape[0]}"
@@ -185,7 +185,7 @@ def log_conditional_laws(
 ) -> FloatArray:
     """Return log P(y | x_i = s) for the values s of positive mass, shape (values, outputs)."""
     shape = _sizes(sizes)
-    cube = np.moveaxis(_reshaped(shape, log_channel), i, 0)
+    cube = np.moveaxis(_reshape(shape, log_channel), i, 0)
     cube = cube.reshape(shape[i], -1, log_channel.shape[1])
     mass = np.moveaxis(_prior(prior, math.prod(shape)).reshape(shape), i, 0).reshape(shape[i], -1)
     marginal = mass.sum(axis=1)

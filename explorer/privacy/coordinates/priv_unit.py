@@ -123,11 +123,11 @@ class PrivUnit:
     def _above(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Draw W given W ≥ g by rejection: from |W|, or from the tail without its 1/√s."""
         tail = self.threshold * math.sqrt(self.d) >= _TAIL
-        return _accepted(count, self._tail if tail else self._folded, rng)
+        return _accept(count, self._tail if tail else self._fold, rng)
 
     def _below(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Draw W given W < g, which is at least every second W."""
-        return _accepted(count, self._whole, rng)
+        return _accept(count, self._whole, rng)
 
     def _tail(self, size: int, rng: np.random.Generator) -> FloatArray:
         # s = W² has density ∝ (1−s)^{(d−3)/2}/√s on [g², 1]: draw the first factor, keep with g/√s.
@@ -135,7 +135,7 @@ class PrivUnit:
         w: FloatArray = np.sqrt(-np.expm1(log_left))
         return w[rng.random(size) * w < self.threshold]
 
-    def _folded(self, size: int, rng: np.random.Generator) -> FloatArray:
+    def _fold(self, size: int, rng: np.random.Generator) -> FloatArray:
         w = np.abs(_cosine(self.d, size, rng))
         return w[w >= self.threshold]
 
@@ -199,7 +199,7 @@ def _cosine(d: int, size: int, rng: np.random.Generator) -> FloatArray:
     return normal / np.sqrt(normal**2 + rng.chisquare(d - 1, size))
 
 
-def _accepted(count: int, proposal: _Proposal, rng: np.random.Generator) -> FloatArray:
+def _accept(count: int, proposal: _Proposal, rng: np.random.Generator) -> FloatArray:
     """Return the first `count` draws that a proposal keeps."""
     draws = np.empty(0)
     while draws.size < count:

@@ -34,7 +34,7 @@ def increasing_root(
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         a, b = np.array(low, dtype=float), np.array(high, dtype=float)
-        fa, fb = _tame(function(a)), _tame(function(b))
+        fa, fb = _clip(function(a)), _clip(function(b))
         bottom, top = a.copy(), b.copy()
         all_below, all_above = fb <= 0, fa > 0
         bottom, top = np.where(all_below, b, bottom), np.where(all_above, a, top)
@@ -45,7 +45,7 @@ def increasing_root(
             if done.all():
                 break
             x = np.where(done, bottom, a + step * (b - a))
-            fx = _tame(function(x))
+            fx = _clip(function(x))
             below = fx <= 0
             bottom = np.where(~done & below, x, bottom)
             top = np.where(~done & (fx >= 0), x, top)
@@ -62,7 +62,7 @@ def increasing_root(
     return np.where(all_above, low, bottom), np.where(all_below, high, top)
 
 
-def _tame(values: FloatArray) -> FloatArray:
+def _clip(values: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.maximum(values, -1e280), 1e280))
 
 
@@ -105,7 +105,7 @@ def rough_root(
     c, fc, share = a, fa, 0.5
     for _ in range(100):
         x = a + share * (b - a)
-        fx = _least(function(x))
+        fx = _finite(function(x))
         if (fx > 0) == (fa > 0):
             c, fc = a, fa
         else:
@@ -129,19 +129,19 @@ def _bracket(
 ) -> tuple[float, float, float, float]:
     """Return a bracket of an increasing function's root with its values, if it can a narrow one."""
     if near is not None and low < near < high:
-        x, fx = near, _least(function(near))
+        x, fx = near, _finite(function(near))
         up, step = fx < 0, 0.05
         while low < x < high:
             further = min(x + step, high) if up else max(x - step, low)
-            value = _least(function(further))
+            value = _finite(function(further))
             if (value < 0) != up:
                 return (x, fx, further, value) if up else (further, value, x, fx)
             x, fx, step = further, value, 4 * step
         return x, fx, x, fx
-    return low, _least(function(low)), high, _least(function(high))
+    return low, _finite(function(low)), high, _finite(function(high))
 
 
-def _least(value: float) -> float:
+def _finite(value: float) -> float:
     """Return the value, −∞ as a number that can be reckoned with."""
     return max(value, -1e280)
 

@@ -208,7 +208,7 @@ def emd_norm(z: NDArray[Any], alpha: float = 2.0) -> float:
     ----------
     Section 2 of Ghazi et al. 2022.
     """
-    return _least_cost(_checked(z), alpha, absorbing=False)[0]
+    return _least_cost(_check_grid(z), alpha, absorbing=False)[0]
 
 
 def nearest_nonnegative(z: NDArray[Any], alpha: float = 2.0) -> tuple[float, FloatArray]:
@@ -221,10 +221,10 @@ def nearest_nonnegative(z: NDArray[Any], alpha: float = 2.0) -> tuple[float, Flo
     ----------
     Appendix D of Ghazi et al. 2022, with z the noisy counts of the cells of one level.
     """
-    return _least_cost(_checked(z), alpha, absorbing=True)
+    return _least_cost(_check_grid(z), alpha, absorbing=True)
 
 
-def _checked(z: NDArray[Any]) -> FloatArray:
+def _check_grid(z: NDArray[Any]) -> FloatArray:
     z = np.asarray(z, dtype=float)
     if z.ndim != 2 or z.shape[0] != z.shape[1] or not z.size or not np.isfinite(z).all():
         raise ValueError(f"z: shape {z.shape} is not square, or a mass is not finite")

@@ -73,7 +73,7 @@ def k_median_cost(points: ArrayLike, weights: ArrayLike, centres: ArrayLike) -> 
     ValueError
         If shapes do not fit, a number is not finite or a weight is negative.
     """
-    x, w = _weighted(points, weights)
+    x, w = _check_weights(points, weights)
     c = np.asarray(centres, dtype=float)
     if c.ndim != 2 or c.shape[1] != 2 or not len(c) or not np.isfinite(c).all():
         raise ValueError(f"centres: shape {c.shape} is not (k, 2) of finite numbers with k ≥ 1")
@@ -125,7 +125,7 @@ def k_median(
     Arthur and Vassilvitskii 2007, *k-means++*, with distances in place of their squares; Arya,
     Garg, Khandekar, Meyerson, Munagala and Pandit 2004, *Local search heuristics for k-median*.
     """
-    x, w = _weighted(points, weights)
+    x, w = _check_weights(points, weights)
     checks.reals("k", k, 1)
     checks.reals("restarts", restarts, 1)
     heavy = w > 0
@@ -135,8 +135,8 @@ def k_median(
     own, weight = x[heavy], w[heavy]
     best: FloatArray | None = None
     for _ in range(restarts):
-        centres = _improved(own, weight, seeds(own, weight, k, rng))
-        centres = _swapped(own, weight, centres, rng, swaps)
+        centres = _improve(own, weight, seeds(own, weight, k, rng))
+        centres = _swap(own, weight, centres, rng, swaps)
         if best is None or _cost(own, weight, centres) < _cost(own, weight, best):
             best = centres
     assert best is not None
@@ -149,7 +149,7 @@ def seeds(points: FloatArray, weights: FloatArray, k: int, rng: np.random.Genera
     mass = weights
     nearest = np.full(len(points), np.inf)
     for i in range(k):
-        centres[i] = points[_drawn(mass, rng)]
+        centres[i] = points[_draw_index(mass, rng)]
         nearest = np.minimum(nearest, distances(points, centres[i : i + 1])[:, 0])
         mass = weights * nearest
         if not mass.any():
@@ -176,7 +176,7 @@ def medians(points: FloatArray, weights: FloatArray, labels: IntArray, k: int) -
     return out
 
 
-def _improved(points: FloatArray, weights: FloatArray, centres: FloatArray) -> FloatArray:
+def _improve(points: FloatArray, weights: FloatArray, centres: FloatArray) -> FloatArray:
     """Alternate assignment and medians until the cost stops falling."""
     cost = _cost(points, weights, centres)
     while True:
@@ -189,7 +189,7 @@ def _improved(points: FloatArray, weights: FloatArray, centres: FloatArray) -> F
         centres, cost = new_centres, new_cost
 
 
-def _swapped(
+def _swap(
     points: FloatArray,
     weights: FloatArray,
     centres: FloatArray,
@@ -208,13 +208,13 @@ def _swapped(
             mass = weights * near.first
             if not mass.any():
                 return centres
-            candidate = _drawn(mass, rng)
+            candidate = _draw_index(mass, rng)
         place = _best_swap(points, weights, near, len(centres), candidate)
         if place is None:
             continue
         trial = centres.copy()
         trial[place] = points[candidate]
-        centres = _improved(points, weights, trial)
+        centres = _improve(points, weights, trial)
         near = _neighbours(points, centres)
         if waiting is not None:
             waiting = list(rng.permutation(len(points)))
@@ -254,7 +254,7 @@ def _best_swap(
     return place if costs[place] < float(weights @ near.first) * (1 - 1e-9) else None
 
 
-def _drawn(mass: FloatArray, rng: np.random.Generator) -> int:
+def _draw_index(mass: FloatArray, rng: np.random.Generator) -> int:
     """Draw an index with probability in proportion to a mass that is not all 0."""
     running = np.cumsum(mass / mass.max())
     at = int(np.searchsorted(running, rng.random() * running[-1], side="right"))
@@ -265,7 +265,7 @@ def _cost(points: FloatArray, weights: FloatArray, centres: FloatArray) -> float
     return float(weights @ distances(points, centres).min(axis=1))
 
 
-def _weighted(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _check_weights(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:
     x, w = np.asarray(points, dtype=float), np.asarray(weights, dtype=float)
     if x.ndim != 2 or x.shape[1] != 2 or w.shape != (len(x),):
         raise ValueError(f"points, weights: shapes {x.shape} and {w.shape} are not (n, 2) and (n,)")

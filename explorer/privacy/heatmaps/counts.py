@@ -133,9 +133,9 @@ def contributed(
     most = int(np.bincount(user).max(initial=0)) if rule.cap is not None else 0
     if rule.weights == "checkins" and (rule.cap is None or most <= rule.cap):
         return user, codes, weights
-    rows = _in_order(user, codes, weights, level)
+    rows = _by_user(user, codes, weights, level)
     if rule.cap is not None and most > rule.cap:
-        rows = rows[_capped(rows, rule.cap)]
+        rows = rows[_cap_rows(rows, rule.cap)]
     if rule.weights == "checkins":
         return rows.user, rows.codes, rows.weights
     begin = rows.cells_begin
@@ -150,13 +150,13 @@ def sizes(user: NDArray[Any], codes: IntArray, level: int) -> tuple[IntArray, In
     Parameters are those of `contributed`. Users without a check-in are left out; in both arrays the
     users come in the order of their indices.
     """
-    rows = _in_order(user, codes, None, level)
+    rows = _by_user(user, codes, None, level)
     checkins = np.diff(rows.users_begin, append=len(rows.user))
     cells = np.diff(rows[rows.cells_begin].users_begin, append=len(rows.cells_begin))
     return checkins, cells
 
 
-def _in_order(user: NDArray[Any], codes: IntArray, weights: FloatArray | None, level: int) -> _Rows:
+def _by_user(user: NDArray[Any], codes: IntArray, weights: FloatArray | None, level: int) -> _Rows:
     """Return check-ins by user, then cell, then weight."""
     user = user.astype(np.int64, copy=False)
     shift = 2 * level
@@ -173,7 +173,7 @@ def _in_order(user: NDArray[Any], codes: IntArray, weights: FloatArray | None, l
     return _Rows(keys >> shift, keys & ((1 << shift) - 1), weights)
 
 
-def _capped(rows: _Rows, cap: int) -> IntArray:
+def _cap_rows(rows: _Rows, cap: int) -> IntArray:
     """Return which rows of a user with more than so many count: so many, at equal steps.
 
     With m of a user's check-ins in order and n = min(m, cap), the j-th that counts is number
@@ -292,7 +292,7 @@ def sum_by_code(sorted_codes: IntArray, masses: FloatArray) -> tuple[IntArray, F
     return sorted_codes[first], np.add.reduceat(masses, first)
 
 
-def _sorted(codes: IntArray, level: int) -> tuple[IntArray, IntArray]:
+def _sort_codes(codes: IntArray, level: int) -> tuple[IntArray, IntArray]:
     """Return the codes in ascending order and the stable permutation that sorts them."""
     bits = len(codes).bit_length()
     if 2 * level + bits > 62:
@@ -386,7 +386,7 @@ def aggregate(
     share = np.bincount(user, weights=weights)
     users = int(np.count_nonzero(share))
     masses, unit = _masses(share[user], weights, mass_bits(users))
-    codes, order = _sorted(codes, level)
+    codes, order = _sort_codes(codes, level)
     codes, masses = sum_by_code(codes, masses[order])
     return CellCounts(level, codes, masses * unit, users, rows)
 

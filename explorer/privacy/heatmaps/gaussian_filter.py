@@ -210,7 +210,7 @@ class Smoothing:
         """
         self._fits(p)
         blocks = min(blocks, self.side)
-        summed, prefix = self._summed(blocks)
+        summed, prefix = self._sum_blocks(blocks)
         if not isinstance(p, SparseMap):
             return np.asarray(summed @ np.asarray(p, dtype=float) @ summed.T)
         row, column, size = p.spans()
@@ -218,7 +218,7 @@ class Smoothing:
         by_column = (prefix[column + size] - prefix[column]) / size[:, None]
         return np.asarray(np.maximum(by_row.T @ by_column, 0))
 
-    def _summed(self, blocks: int) -> tuple[FloatArray, FloatArray]:
+    def _sum_blocks(self, blocks: int) -> tuple[FloatArray, FloatArray]:
         """Return A with the rows of every block summed, and prefix sums along its columns."""
         if blocks not in self._sums:
             summed = self.matrix.reshape(blocks, -1, self.side).sum(axis=1)

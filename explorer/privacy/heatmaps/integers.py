@@ -179,14 +179,14 @@ def floors_by_user(
     if len(times) and times.min() < 1:
         raise ValueError(f"visits: {int(times.min())} is below 1")
     _fits_int64(times, resolution)
-    who, where, times = _merged(who, where, times, level)
+    who, where, times = _merge(who, where, times, level)
     users = int(np.count_nonzero(np.diff(who, prepend=-1)))
     if users * resolution >= _LIMIT:
         raise ValueError(f"resolution: {resolution} times {users} users is 2^63 or more")
     return where, _floors(who, times, resolution), users
 
 
-def _merged(
+def _merge(
     who: IntArray, where: IntArray, times: IntArray, level: int
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return users' cells in order, every one once, with all its visits."""

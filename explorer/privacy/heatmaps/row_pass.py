@@ -332,7 +332,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class _Last:
+class _State:
     """State of the last count: users before `upto`, those inside the box in `there`.
 
     Who is inside is known of the users before `known`; `present` is how many are of all.
@@ -357,7 +357,7 @@ class FirstUsers:
     """Counts as `count_rows`, updating the previous count. Thread-safe."""
 
     def __init__(self) -> None:
-        self._last: _Last | None = None
+        self._last: _State | None = None
 
     def count(
         self,
@@ -385,18 +385,18 @@ class FirstUsers:
                 else count_rows(rows, where, level, most, among, bits)
             )
             if not again:
-                nobody, none = np.zeros(0, np.int64), _nothing(level, bits, counted.present)
-                self._last = _Last(rows, where, level, bits, counted.present, nobody, 0, 0, none)
+                nobody, none = np.zeros(0, np.int64), _empty_count(level, bits, counted.present)
+                self._last = _State(rows, where, level, bits, counted.present, nobody, 0, 0, none)
             return counted
-        self._last = last = _moved(_looked_at(last, most, among), most, among)
+        self._last = last = _move(_locate_users(last, most, among), most, among)
         return last.found
 
 
-def _nothing(level: int, bits: int, present: int) -> CountedRows:
+def _empty_count(level: int, bits: int, present: int) -> CountedRows:
     return CountedRows(np.zeros(4**level, np.int64), bits, present, 0, 0)
 
 
-def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
+def _locate_users(last: _State, most: int | None, among: int | None) -> _State:
     """Return the state with as many users located inside the box as are needed."""
     rows, known = last.rows, last.known
     end = rows.users if among is None else min(among, rows.users)
@@ -410,14 +410,14 @@ def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
     return replace(last, there=np.concatenate(pieces), known=known)
 
 
-def _moved(last: _Last, most: int | None, among: int | None) -> _Last:
+def _move(last: _State, most: int | None, among: int | None) -> _State:
     """Return the state for another number of first users."""
     there = last.there
     used = len(there) if among is None else int(np.searchsorted(there, among))
     used = used if most is None else min(used, most)
     upto = int(there[used - 1]) + 1 if used else 0
     if upto < last.upto / 2:  # fewer are counted anew than would be taken off
-        last = replace(last, upto=0, found=_nothing(last.level, last.bits, last.present))
+        last = replace(last, upto=0, found=_empty_count(last.level, last.bits, last.present))
     sign = 1 if upto >= last.upto else -1
     between = last.rows.of(slice(*sorted((upto, last.upto))))
     change, previous = count_rows(between, last.where, last.level, bits=last.bits), last.found

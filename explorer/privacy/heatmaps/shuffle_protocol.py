@@ -175,7 +175,7 @@ def randomise(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> Messages
         If shapes do not fit, an entry is outside [0, B], or there are more than `MAX_MESSAGES`
         messages.
     """
-    z = _checked(vectors, plan)
+    z = _check(vectors, plan)
     r, q = plan.sent.shares, plan.modulus
     if z.size * r > MAX_MESSAGES:
         raise ValueError(
@@ -224,7 +224,7 @@ def analyse(messages: Messages, plan: ShufflePlan) -> NoisyPyramid:
     np.add.at(sums[0], cells, shares & 0x7FFFFFFF)
     np.add.at(sums[1], cells, shares >> 31)
     total = (sums[0].astype(object) + (sums[1].astype(object) << 31)) % q
-    return _pyramid(_centred(total.astype(np.int64), plan), plan)
+    return _pyramid(_centre(total.astype(np.int64), plan), plan)
 
 
 def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyramid:
@@ -241,7 +241,7 @@ def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyra
     The users' noise adds up to a difference of two Pólya variables of shape users/n_min, which is
     discrete Laplace for users = n_min.
     """
-    z = _checked(vectors, plan)
+    z = _check(vectors, plan)
     parts: list[WholeArray] = []
     for i in plan.levels:
         if len(z) == plan.guaranteed:
@@ -252,7 +252,7 @@ def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyra
         else:
             parts.append(np.zeros(4**i, dtype=np.int64))
     noisy = (z.sum(axis=0) + np.concatenate(parts)) % plan.modulus
-    return _pyramid(_centred(noisy.astype(np.int64), plan), plan)
+    return _pyramid(_centre(noisy.astype(np.int64), plan), plan)
 
 
 def noisy_sums(
@@ -288,7 +288,7 @@ def noisy_sums(
 
     def read(level: int, cells: IntArray) -> FloatArray:
         sums = (counts.at(level, cells) + noise(level, cells)) % plan.modulus
-        return np.asarray(_centred(sums, plan) / plan.resolution)
+        return np.asarray(_centre(sums, plan) / plan.resolution)
 
     return read
 
@@ -298,7 +298,7 @@ def run_protocol(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> Noisy
     return analyse(shuffle(randomise(vectors, plan, bits), bits), plan)
 
 
-def _checked(vectors: IntArray, plan: ShufflePlan) -> IntArray:
+def _check(vectors: IntArray, plan: ShufflePlan) -> IntArray:
     z = np.asarray(vectors)
     if z.ndim != 2 or z.shape[1] != plan.cells or z.dtype.kind not in "iu":
         raise ValueError(f"vectors: shape {z.shape} is not (users, {plan.cells}) of whole numbers")
@@ -309,7 +309,7 @@ def _checked(vectors: IntArray, plan: ShufflePlan) -> IntArray:
     return z.astype(np.int64)
 
 
-def _centred(sums: IntArray, plan: ShufflePlan) -> IntArray:
+def _centre(sums: IntArray, plan: ShufflePlan) -> IntArray:
     top = plan.resolution * plan.users + plan.tail
     return np.where(sums > top, sums - plan.modulus, sums)
 

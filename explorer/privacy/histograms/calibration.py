@@ -181,7 +181,7 @@ def calibrated(
         curves = excesses(*point, kind)
         q[i] = _before_humps(curves, float(q[i]), float(low[i]), point[0], point[2])
     p[~active] = 1.0
-    p[found_q], reached[found_q] = _judged(
+    p[found_q], reached[found_q] = _check_target(
         q[found_q], eps[found_q], target[found_q], n[found_q], kind
     )
     feasible = found_q | ~active
@@ -243,7 +243,7 @@ class _Starts(NamedTuple):
                 self.guess[i] = self.low[i] * math.exp(-values[first] / self.slope[i])
 
 
-def _judged(
+def _check_target(
     q: FloatArray, eps: FloatArray, target: FloatArray, n: FloatArray, kind: Query
 ) -> tuple[FloatArray, FloatArray]:
     """Return p and its δ, at most the target: q = 1−p is judged as the double it becomes.
@@ -457,7 +457,7 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
     if high > HUMPS_USERS:
         # Smooth in n: a few values of δ say about where, and a step or two settle it.
         near = math.floor(math.exp(bisect(missing, math.log(low), math.log(high), 0.3 / high)[0]))
-        low, high = _narrowed(half_is_enough, low, near, high)
+        low, high = _narrow(half_is_enough, low, near, high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if half_is_enough(middle) else (middle, high)
@@ -491,7 +491,7 @@ def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[floa
         factor = factor**3
 
 
-def _narrowed(
+def _narrow(
     enough: Callable[[float], bool], low: float, near: float, high: float
 ) -> tuple[float, float]:
     """Return a bracket within the given one, small if `near` is near."""

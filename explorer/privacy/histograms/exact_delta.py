@@ -294,7 +294,7 @@ def joint_deltas(eps: FloatArray, n: FloatArray, q: FloatArray) -> FloatArray:
             stop += 1
         batch = order[start:stop]
         at = rest[batch]
-        out[at] = _summed(eps[at], N[at], q[at], windows.at(batch))
+        out[at] = _sum_terms(eps[at], N[at], q[at], windows.at(batch))
         start = stop
     return out
 
@@ -365,7 +365,7 @@ def _start(b: FloatArray, eps: Any, N: Any) -> FloatArray:
     return np.asarray(np.minimum(np.floor(_threshold(b, eps, N)[0]) + 1, N))
 
 
-def _summed(eps: FloatArray, N: FloatArray, q: FloatArray, window: _Window) -> FloatArray:
+def _sum_terms(eps: FloatArray, N: FloatArray, q: FloatArray, window: _Window) -> FloatArray:
     """Return δ of points whose windows are of similar size, a row each."""
     first, last, base, top = (part[:, None] for part in window)
     logs, log_q, log_r = _logs(N, q, window)

@@ -282,7 +282,7 @@ def solve_pointer_chasing(
     Balcer & Cheu 2020, Definition 3.5: the support has size 2 whatever ℓ is, so the number of
     users does not depend on ℓ.
     """
-    labelled = _labelled(identify_support(values, p, t, rng))
+    labelled = _by_label(identify_support(values, p, t, rng))
     if labelled is None or sorted(labelled) != [1, 2]:
         return None
     return chase(labelled[1], labelled[2], k)
@@ -349,13 +349,13 @@ def solve_pointer_jumping(
     ----------
     Balcer & Cheu 2020, Definition 3.6: the support has size h.
     """
-    labelled = _labelled(identify_support(values, p, t, rng))
+    labelled = _by_label(identify_support(values, p, t, rng))
     if labelled is None or sorted(labelled) != list(range(h)):
         return None
     return jump(s, [labelled[i] for i in range(h)])
 
 
-def _labelled(support: set[Hashable]) -> dict[int, IntArray] | None:
+def _by_label(support: set[Hashable]) -> dict[int, IntArray] | None:
     """Return label → numbers of (label, bytes) pairs; None if a label has two."""
     out: dict[int, IntArray] = {}
     for value in support:

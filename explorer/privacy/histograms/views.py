@@ -88,11 +88,11 @@ def shuffled_view(randomizer: Randomizer, data: Sequence[Any]) -> dict[Messages,
             raise ValueError(f"data: {value!r} is not one of the randomizer's inputs {list(laws)}")
     view: dict[Messages, Fraction] = {(): Fraction(1)}
     for value in data:
-        view = _joined(view, laws[value])
+        view = _join(view, laws[value])
     return view
 
 
-def _joined(
+def _join(
     view: Mapping[Messages, Fraction], law: Mapping[Messages, Fraction]
 ) -> dict[Messages, Fraction]:
     out: dict[Messages, Fraction] = {}
@@ -143,7 +143,7 @@ def _neighbours(
     pairs: list[tuple[dict[Messages, Fraction], dict[Messages, Fraction]]] = []
     for rest in itertools.combinations_with_replacement(inputs, n - 1):
         base = shuffled_view(randomizer, rest)
-        views = [_joined(base, laws[value]) for value in inputs]
+        views = [_join(base, laws[value]) for value in inputs]
         pairs.extend(itertools.permutations(views, 2))
     return pairs
 

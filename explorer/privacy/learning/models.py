@@ -114,15 +114,15 @@ class Gradients(Clippable):
     def clipped(self, rows: slice | IntArray, p: float, clip: float) -> FloatArray:
         """Return some samples' gradients, shortened to ‖g‖_p ≤ clip, shape (rows, d)."""
         selected = Gradients(tuple((a[rows], b[rows]) for a, b in self.layers))
-        return selected.dense(slice(None)) * _kept(selected.norms(p), clip)[:, None]
+        return selected.dense(slice(None)) * _clip_factors(selected.norms(p), clip)[:, None]
 
     def clipped_entries(self, index: IntArray, clip: float) -> FloatArray:
         """Return entry index[i] of sample i's gradient, shortened to ‖g‖_∞ ≤ clip."""
-        return self.entries(index) * _kept(self.norms(np.inf), clip)
+        return self.entries(index) * _clip_factors(self.norms(np.inf), clip)
 
     def clipped_total(self, p: float, clip: float) -> FloatArray:
         """Return the sum of the samples' clipped gradients, shape (d,)."""
-        return self.total(_kept(self.norms(p), clip))
+        return self.total(_clip_factors(self.norms(p), clip))
 
     def dense(self, rows: slice | IntArray) -> FloatArray:
         """Return some samples' gradients in full, shape (rows, d)."""
@@ -263,7 +263,7 @@ def with_one(x: FloatArray) -> FloatArray:
     return np.concatenate([x, np.ones((len(x), 1))], axis=1)
 
 
-def _kept(norms: FloatArray, clip: float) -> FloatArray:
+def _clip_factors(norms: FloatArray, clip: float) -> FloatArray:
     """Return 1/max(1, ‖g‖/C): the factor of each gradient by clipping."""
     return np.asarray(1.0 / np.maximum(1.0, norms / clip))
 
@@ -334,10 +334,10 @@ class Convolutional:
             x.reshape(-1, SIDE, SIDE, 1), ((0, 0), (_BORDER, _BORDER), (_BORDER, _BORDER), (0, 0))
         )
         windows1, side1 = _windows(pictures, _FIRST)
-        top1, which1 = _largest(_applied(windows1, first, side1))
+        top1, which1 = _largest(_apply_filter(windows1, first, side1))
         hidden1 = np.tanh(top1)
         windows2, side2 = _windows(hidden1, _SECOND)
-        top2, which2 = _largest(_applied(windows2, second, side2))
+        top2, which2 = _largest(_apply_filter(windows2, second, side2))
         hidden2 = np.tanh(top2)
         flat = hidden2.reshape(len(x), -1)
         hidden3 = np.tanh(flat @ third[:-1] + third[-1])
@@ -358,7 +358,7 @@ class Convolutional:
         back3 = (back4 @ fourth[:-1].T) * (1.0 - run.hidden3**2)
         onto2 = (back3 @ third[:-1].T).reshape(run.hidden2.shape) * (1.0 - run.hidden2**2)
         back2 = _back_to_all(onto2, run.which2)
-        onto1 = _overlapped(back2, second[:-1], run.hidden1.shape) * (1.0 - run.hidden1**2)
+        onto1 = _overlap(back2, second[:-1], run.hidden1.shape) * (1.0 - run.hidden1**2)
         back1 = _back_to_all(onto1, run.which1)
         flat = run.hidden2.reshape(len(x), -1)
         return (
@@ -447,7 +447,7 @@ def _windows(pictures: FloatArray, width: int) -> tuple[FloatArray, int]:
     ), side
 
 
-def _applied(windows: FloatArray, weights: FloatArray, side: int) -> FloatArray:
+def _apply_filter(windows: FloatArray, weights: FloatArray, side: int) -> FloatArray:
     outputs = windows.reshape(-1, windows.shape[2]) @ weights[:-1] + weights[-1]
     return np.asarray(outputs.reshape(len(windows), side, side, -1))
 
@@ -472,7 +472,7 @@ def _back_to_all(signal: FloatArray, which: IntArray) -> FloatArray:
     return gradient
 
 
-def _overlapped(back: FloatArray, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+def _overlap(back: FloatArray, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Return the backward signal of the pictures that filters were applied to."""
     k, side = back.shape[:2]
     onto = (back.reshape(-1, back.shape[3]) @ weights.T).reshape(

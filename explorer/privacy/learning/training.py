@@ -173,7 +173,7 @@ def moment(
 def start(plan: Plan, rng: np.random.Generator) -> State:
     """Return θ₀ and the generator of everything that follows."""
     generator = copy.deepcopy(rng)
-    return State(_projected(plan.model.initial(generator), plan.diameter), 0, generator)
+    return State(_project(plan.model.initial(generator), plan.diameter), 0, generator)
 
 
 def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> State:
@@ -205,7 +205,7 @@ def advance(plan: Plan, samples: Samples, state: State, rounds: int = 1) -> Stat
         x = samples.x[sampled] * samples.unit
         gradients = plan.model.gradients(theta, x, samples.y[sampled])
         theta = theta - plan.rates(t) * averaged(plan, gradients, rng)
-        theta = _projected(theta, plan.diameter)
+        theta = _project(theta, plan.diameter)
     return State(theta, state.rounds + rounds, rng)
 
 
@@ -235,7 +235,7 @@ def averaged(plan: Plan, gradients: Clippable, rng: np.random.Generator) -> Floa
     return total / k
 
 
-def _projected(theta: FloatArray, diameter: float) -> FloatArray:
+def _project(theta: FloatArray, diameter: float) -> FloatArray:
     """Return the nearest point of the ball ‖θ‖₂ ≤ D/2."""
     norm = float(np.linalg.norm(theta))
     return theta if norm <= diameter / 2 else theta * (diameter / 2 / norm)

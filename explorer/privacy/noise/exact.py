@@ -144,7 +144,7 @@ def geometric(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
 
 def _magnitudes(t: int, s: int, size: int, bits: BitSource) -> WholeArray:
     """Return geometric draws of ratio e^{−s/t}, not packed."""
-    parts = _batches(size, lambda count: _kept_remainders(t, count, bits))
+    parts = _batches(size, lambda count: _accept_remainders(t, count, bits))
     steps = exponential_steps(size, bits)
     # (U + tV)/s = (t // s)·V + (U + (t mod s)·V)/s, each product checked against 64 bits.
     quotient, rest = divmod(t, s)
@@ -156,7 +156,7 @@ def _magnitudes(t: int, s: int, size: int, bits: BitSource) -> WholeArray:
     return np.asarray(quotient * steps + (parts + rest * steps) // divisor)
 
 
-def _kept_remainders(t: int, count: int, bits: BitSource) -> WholeArray:
+def _accept_remainders(t: int, count: int, bits: BitSource) -> WholeArray:
     """Return about `wanted` draws of U uniform below t, each kept with probability e^{−U/t}."""
     if t == 1:
         return np.zeros(count, dtype=np.int64)
@@ -196,10 +196,10 @@ def discrete_laplace(scale: Fraction, size: int, bits: BitSource) -> WholeArray:
     Canonne, Kamath and Steinke 2020, Algorithm 2.
     """
     t, s = positive_fraction("scale", scale).as_integer_ratio()
-    return packed(_batches(checked_count(size), lambda count: _signed(t, s, count, bits)))
+    return packed(_batches(checked_count(size), lambda count: _draw_signed(t, s, count, bits)))
 
 
-def _signed(t: int, s: int, count: int, bits: BitSource) -> WholeArray:
+def _draw_signed(t: int, s: int, count: int, bits: BitSource) -> WholeArray:
     magnitude = _magnitudes(t, s, count, bits)
     negative = uniform_below(2, count, bits) == 1
     accepted = ~(negative & (magnitude == 0).astype(np.bool_))

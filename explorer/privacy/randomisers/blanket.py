@@ -120,7 +120,7 @@ def two_level(eps0: float, theta: float) -> Blanket:
     ratio = math.exp(e0)
     beta = 1 / (1 + (ratio - 1) * share)
     inside, outside = beta * share, max(beta * (1 - 2 * share), 0.0)
-    return _kept(
+    return _without_empty(
         [ratio * inside, inside, outside],
         [inside, ratio * inside, outside],
         [inside, inside, outside],
@@ -157,7 +157,7 @@ def unary(kept: float, set_: float) -> Blanket:
         raise ValueError(f"set: {q:g} is above kept = {p:g}; a client's own bit must be likelier")
     ratio, beta = p * (1 - q) / (q * (1 - p)), (1 - p) / (1 - q)
     one, both, none = beta * q * (1 - q), beta * q * q, beta * (1 - q) ** 2
-    return _kept(
+    return _without_empty(
         [ratio * one, one, ratio * both, none],
         [one, ratio * one, ratio * both, none],
         [one, one, both, none],
@@ -194,7 +194,7 @@ def laplace(eps0: float) -> Blanket:
     mass[:-1] += inner * (1 - up)
     mass[1:] += inner * up
     mass[-1] += 0.5 * tail
-    return _kept(
+    return _without_empty(
         np.concatenate([mass * at, mass]),
         np.concatenate([mass, mass * at]),
         np.concatenate([mass, mass]),
@@ -218,10 +218,10 @@ def variation_ratio(v: float, p: float, q: float) -> Blanket:
     alpha = v / (p - 1)
     rest = max(1 - alpha * (1 + p), 0.0)
     first, second = np.array([alpha * p, alpha, rest]), np.array([alpha, alpha * p, rest])
-    return _kept(first, second, np.array([alpha * p, alpha * p, rest]) / q)
+    return _without_empty(first, second, np.array([alpha * p, alpha * p, rest]) / q)
 
 
-def _kept(first: ArrayLike, second: ArrayLike, mass: ArrayLike) -> Blanket:
+def _without_empty(first: ArrayLike, second: ArrayLike, mass: ArrayLike) -> Blanket:
     """Return a blanket without classes of no mass."""
     p, q, m = (np.asarray(x, float) for x in (first, second, mass))
     positive = (p > 0) | (q > 0)

@@ -69,12 +69,12 @@ class Crowd:
         self._sums: tuple[FloatArray, FloatArray, FloatArray] | None = None
         size = int(np.count_nonzero(blanket.mass > 0))
         if self.n <= 400 and math.comb(int(self.n) + size, size) <= _LISTED:
-            self._sums = self._listed()
+            self._sums = self._list_counts()
         self._tilt = 0.0
 
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on δ at ε ≥ 0, at most 1."""
-        return min(self._bounded(float(epsilon))[0], 1.0)
+        return min(self._bound_without(float(epsilon))[0], 1.0)
 
     def epsilon(self, delta: float, guess: float = 0.0) -> float:
         """Return an upper bound on the smallest ε ≥ 0 with δ(ε) ≤ δ.
@@ -90,7 +90,7 @@ class Crowd:
         low, high = 0.0, most
         eps = min(guess or self._guess(goal), 0.999 * most)
         for _ in range(80):
-            value, slope = self._bounded(eps)
+            value, slope = self._bound_without(eps)
             log_value = math.log(value) if value > 0 else -math.inf
             reached = log_value <= goal
             low, high = (low, eps) if reached else (eps, high)
@@ -106,7 +106,7 @@ class Crowd:
             # A little too far, so that the next value is on the safe side already.
             eps = eps + step + 0.5 * within * eps
             if not low < eps < high:
-                if low == 0 and self._bounded(0.0)[0] <= delta:
+                if low == 0 and self._bound_without(0.0)[0] <= delta:
                     return 0.0
                 eps = 0.5 * (low + high)
             if high - low <= within * high:
@@ -121,7 +121,7 @@ class Crowd:
         apart = float(gap @ (gap / b.mass[hidden])) / self.n
         return math.sqrt(apart) * max(math.sqrt(max(-2 * log_delta, 0.0)) - 1.5, 0.1)
 
-    def _listed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _list_counts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the probability of all counts of covered messages, and sums of (P−Q)/m and Q/m."""
         from scipy.special import gammaln
 
@@ -144,7 +144,7 @@ class Crowd:
             log_p, gap, down = log_p[full], gap[full], down[full]
         return np.exp(log_p), gap, down
 
-    def _bounded(self, epsilon: float) -> tuple[float, float]:
+    def _bound_without(self, epsilon: float) -> tuple[float, float]:
         """Return an upper bound on δ at ε and an approximation of −dδ/dε."""
         b, scale = self.blanket, math.exp(min(epsilon, MAX_EXPONENT))
         if self._sums:
@@ -184,7 +184,7 @@ class Crowd:
     def _split(
         self, away: FloatArray, falls: FloatArray, mass: FloatArray, bare: float, rare: BoolArray
     ) -> tuple[float, float]:
-        """Return `_bounded` where the classes of a set hide in no crowd or are dropped.
+        """Return `_bound_without` where the classes of a set hide in no crowd or are dropped.
 
         Parameters
         ----------
@@ -369,8 +369,8 @@ def known_table(table: FloatArray) -> Known:
     ratios = [table_variation_ratio(table, i, j) for i, j in pairs]
     return Known(
         local_epsilon(table),
-        _unlike(table_blanket(table, i, j) for i, j in pairs),
-        () if None in ratios else _unlike(law for law in ratios if law is not None),
+        _distinct(table_blanket(table, i, j) for i, j in pairs),
+        () if None in ratios else _distinct(law for law in ratios if law is not None),
         table,
     )
 
@@ -396,7 +396,7 @@ def worst_delta(laws: tuple[Blanket, ...], n: float, epsilon: float, blur: float
     return max(Crowd(law, n, blur).delta(epsilon) for law in laws)
 
 
-def _unlike(laws: Iterable[Blanket]) -> tuple[Blanket, ...]:
+def _distinct(laws: Iterable[Blanket]) -> tuple[Blanket, ...]:
     """Return the laws without those that are others in another order of messages."""
     distinct: dict[bytes, Blanket] = {}
     for law in laws:

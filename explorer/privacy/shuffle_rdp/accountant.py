@@ -340,7 +340,7 @@ class CloneRenyi:
         lam = np.atleast_1d(checks.reals("lam", orders, 1.0, checks.MAX_ORDER, open_low=True))
         new = np.array([order for order in np.unique(lam) if float(order) not in self._known])
         if new.size:
-            self._known |= zip(new.tolist(), self._computed(new).tolist(), strict=True)
+            self._known |= zip(new.tolist(), self._compute_levels(new).tolist(), strict=True)
         return np.array([self._known[order] for order in lam.tolist()])
 
     def epsilon(self, T: ArrayLike, delta: ArrayLike, lam_max: int = 512) -> Conversion:
@@ -370,7 +370,7 @@ class CloneRenyi:
         value = np.minimum(np.maximum(value, 0.0), rounds * self._pure)
         return Conversion(value, order, order == lam_max)
 
-    def _computed(self, lam: FloatArray) -> FloatArray:
+    def _compute_levels(self, lam: FloatArray) -> FloatArray:
         cap = np.asarray(pure_dp_renyi(lam, self._pure)) * (1 + _ROUNDING)
         if not _MIN_EPS0 <= self._round[0] <= _MAX_EPS0:
             return cap
@@ -381,14 +381,14 @@ class CloneRenyi:
             step = max(1, _BATCH_SIZE // self._law(depth)[0].size)
             for start in range(0, some.size, step):
                 piece = some[start : start + step]
-                out[piece] = self._summed(lam[piece], float(depth))
+                out[piece] = self._sum_losses(lam[piece], float(depth))
         return np.minimum(out, cap)
 
     def _depths(self, lam: FloatArray) -> FloatArray:
         """Return how unlikely, as e^−depth, outcomes are that the sum of an order leaves out."""
         return np.array(_DEPTHS)[np.searchsorted(_DEPTHS[:-1], lam * self._pure + _SPARE)]
 
-    def _summed(self, lam: FloatArray, depth: float) -> FloatArray:
+    def _sum_losses(self, lam: FloatArray, depth: float) -> FloatArray:
         log_q, loss, missing, error = self._law(depth)
         power = lam[:, None] * loss
         logs = log_q + power

@@ -70,7 +70,7 @@ class Lattice:
         planned = (self.high - self.low) / (size - 16)
         if not 0 < planned < math.inf or self.c * self.blur > 30:
             return False
-        self._base, step = self._placed(planned)
+        self._base, step = self._place(planned)
         place = (self._at - self._base) / step
         if not float(np.abs(place).max()) < 2.0**52:
             return False
@@ -101,7 +101,7 @@ class Lattice:
         self._shift = 4 * _UNIT * (abs(self.T * self._base) + float(np.abs(self._loss).max()))
         return True
 
-    def _placed(self, planned: float) -> tuple[float, float]:
+    def _place(self, planned: float) -> tuple[float, float]:
         """Return a point of the lattice and its step, not finer than planned.
 
         It goes through the heaviest loss and the next one, and near the others if they are few.

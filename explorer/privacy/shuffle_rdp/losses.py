@@ -277,7 +277,7 @@ def _clone_atoms(
     # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
     few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
     mass = few * np.exp(coins.log_mass - math.log(k) - log_pc)
-    x, mass = _gathered(2 * tau * W / few, mass, 2 * tau / math.sqrt(k * pc + 1), cells)
+    x, mass = _gather(2 * tau * W / few, mass, 2 * tau / math.sqrt(k * pc + 1), cells)
     if coins.stride == 0:
         return x, mass, 0.0
     # Of γx the logarithm of 1 + γx is no further apart.
@@ -375,7 +375,7 @@ def two_level_loss(
         apart = float(coins.stride * more * (((more + 2) * N + 2 * rest) / few**2).max())
     positive = mass > 0
     typical = more * math.sqrt(2 * beta * share / k) + more / k
-    x, mass = _gathered(x[positive], mass[positive], typical, cells)
+    x, mass = _gather(x[positive], mass[positive], typical, cells)
     rise = gamma * x
     up = np.log1p(rise)
     left = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
@@ -464,8 +464,8 @@ def _three_symbol_atoms(
         apart = float((2 * coins.stride * gamma / k * math.expm1(eps0) / own).max())
     scale = gamma * math.expm1(eps0) / k * math.sqrt(k * math.exp(three_symbol_log_p(eps0)) + 1)
     if side is Role.LOWER:
-        return (*_merged(x, mass, scale, cells), apart)
-    return (*_gathered(x, mass, scale, cells), apart)
+        return (*_merge(x, mass, scale, cells), apart)
+    return (*_gather(x, mass, scale, cells), apart)
 
 
 def _cells(x: FloatArray, scale: float, cells: int) -> FloatArray:
@@ -476,7 +476,7 @@ def _cells(x: FloatArray, scale: float, cells: int) -> FloatArray:
     return np.asarray(grid)
 
 
-def _merged(
+def _merge(
     x: FloatArray, mass: FloatArray, scale: float, cells: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never more spread."""
@@ -489,7 +489,7 @@ def _merged(
     return mean, np.asarray(whole[keep], dtype=float)
 
 
-def _gathered(
+def _gather(
     x: FloatArray, mass: FloatArray, scale: float, cells: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never less spread."""

@@ -157,13 +157,13 @@ class _FromBelow(ABC):
     def epsilon(self, delta: float, T: int) -> Certified:
         """Return ε at δ in (0, 1]."""
         if T == 1 and (one := self._one_round()) is not None:
-            return self._certified(float(one.epsilon(delta)[0]))
+            return self._certify(float(one.epsilon(delta)[0]))
         return self._largest(lambda route: route.epsilon(delta, T), depth_for(delta, T))
 
     def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return δ at ε ≥ 0."""
         if T == 1 and (one := self._one_round()) is not None:
-            return self._certified(float(one.delta(epsilon)[0]))
+            return self._certify(float(one.delta(epsilon)[0]))
         bound = Certified(0.0, math.inf)
         for depth in DEPTHS:
             bound = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
@@ -183,7 +183,7 @@ class _FromBelow(ABC):
     def _may_be_dense(self, depth: float) -> bool:
         """Return whether all outcomes of a round can be listed."""
 
-    def _certified(self, value: float) -> Certified:
+    def _certify(self, value: float) -> Certified:
         return Certified(value * (1 - SUMMED), math.inf if self._lesser else 0.0)
 
     def _one_round(self) -> RandomisedResponseRound | ThreeSymbolRound | None:
@@ -197,17 +197,17 @@ class _FromBelow(ABC):
         if not self._known:
             return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
         bounds = []
-        for index, route in enumerate(self._composed(depth, thin=True)):
+        for index, route in enumerate(self._compose(depth, thin=True)):
             bound = ask(route)
             downsampled = math.isfinite(route.loss.reach)
             if is_loose(bound, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
                 # Of few rounds the atoms themselves show, not only what they add up to.
-                bound = max(bound, ask(self._composed(depth, thin=False)[index]))
+                bound = max(bound, ask(self._compose(depth, thin=False)[index]))
             bounds.append(bound)
         best = larger_of(bounds)
         return best._replace(excess=math.inf) if self._lesser else best
 
-    def _composed(self, depth: float, *, thin: bool) -> list[Composition]:
+    def _compose(self, depth: float, *, thin: bool) -> list[Composition]:
         if (depth, thin) not in self._routes:
             laws = self._laws(depth, thin)
             self._routes[depth, thin] = [Composition(law, Role.LOWER) for law in laws]
@@ -321,7 +321,7 @@ class CloneRounds:
         depth = depth_for(delta, T)
         for thin in (True, False):
             # Of few rounds the atoms themselves show, not only what they add up to.
-            route = self._composed(depth, thin=thin)
+            route = self._compose(depth, thin=thin)
             if route is not None:
                 composed = route.epsilon(delta, T)
                 most = min(most, composed.value)
@@ -348,7 +348,7 @@ class CloneRounds:
         most = min(math.tanh(T * self._pure / 2) * (1 + SUMMED), 1.0)
         route, least = None, math.inf
         for depth in DEPTHS:
-            route = self._composed(depth, thin=True)
+            route = self._compose(depth, thin=True)
             if route is None:
                 break
             bound = route.delta(epsilon, T, enough)
@@ -367,13 +367,13 @@ class CloneRounds:
         value = math.log1p(gamma * math.expm1(inner)) if inner < 700 else self._pure
         return min(value * (1 + SUMMED), self._pure)
 
-    def _composed(self, depth: float, *, thin: bool) -> Composition | None:
+    def _compose(self, depth: float, *, thin: bool) -> Composition | None:
         """Return the composition; None without clones, or with too many for this request."""
         eps0, k, n = self._round
         if not MIN_EPS0 <= eps0 <= MAX_EPS0:
             return None
         if not thin:
-            downsampled = self._composed(depth, thin=True)
+            downsampled = self._compose(depth, thin=True)
             clones = k * math.exp(float(log_clone_probability(eps0, self._variant)))
             if (
                 downsampled is None
@@ -404,26 +404,26 @@ class TwoLevelRounds:
     def epsilon(self, delta: float, T: int) -> Certified:
         """Return an upper bound on ε at δ in (0, 1]."""
         general = self._clones.epsilon(delta, T)
-        if delta >= 1 or not self._listed:
+        if delta >= 1 or not self._is_listable:
             return general
-        composed = self._composed(depth_for(delta, T)).epsilon(delta, T)
+        composed = self._compose(depth_for(delta, T)).epsilon(delta, T)
         return min(composed, general, key=lambda bound: bound.value)
 
     def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return an upper bound on δ at ε ≥ 0."""
         general = self._clones.delta(epsilon, T, enough)
-        if not self._listed:
+        if not self._is_listable:
             return general
-        bound = self._composed(depth_for(1e-12, T)).delta(epsilon, T, enough)
+        bound = self._compose(depth_for(1e-12, T)).delta(epsilon, T, enough)
         return min(bound, general, key=lambda known: known.value)
 
     @property
-    def _listed(self) -> bool:
+    def _is_listable(self) -> bool:
         """Whether the losses of a round can be listed."""
         eps0, _, k, _ = self._round
         return k <= _MAX_MESSAGES and TWO_LEVEL_EPS0[0] <= eps0 <= TWO_LEVEL_EPS0[1]
 
-    def _composed(self, depth: float) -> Composition:
+    def _compose(self, depth: float) -> Composition:
         if depth not in self._routes:
             self._routes[depth] = Composition(two_level_loss(*self._round, depth=depth), Role.UPPER)
         return self._routes[depth]
@@ -444,7 +444,7 @@ def randomised_response_epsilon(
     where a lower number than could be had does, see `ResponseRounds`.
     """
     which = Direction(direction)
-    return _composed(
+    return _compose(
         lambda e, s, c: ResponseRounds(e, s, c, which), (eps0, k, n, T), delta, COMPOSED_RESPONSES
     )
 
@@ -457,7 +457,7 @@ def three_symbol_epsilon(
     Arguments broadcast; domains as in `upper_epsilon`; truncated as in
     `randomised_response_epsilon`.
     """
-    return _composed(ThreeSymbolRounds, (eps0, k, n, T), delta, COMPOSED_THREE_SYMBOL)
+    return _compose(ThreeSymbolRounds, (eps0, k, n, T), delta, COMPOSED_THREE_SYMBOL)
 
 
 def lower_epsilon(
@@ -469,7 +469,7 @@ def lower_epsilon(
     clients of a round and not adaptive, can report less; a particular randomiser may leak less.
     Arguments as in `three_symbol_epsilon`.
     """
-    return _composed(LowerRounds, (eps0, k, n, T), delta, COMPOSED_LOWER)
+    return _compose(LowerRounds, (eps0, k, n, T), delta, COMPOSED_LOWER)
 
 
 def clone_epsilon(
@@ -486,7 +486,7 @@ def clone_epsilon(
     truncated where a larger number than could be had does.
     """
     which = Clones(variant)
-    return _composed(
+    return _compose(
         lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), delta, COMPOSED_CLONES
     )
 
@@ -503,7 +503,7 @@ def composed_clone_total_variation(
     Arguments and conditions as in `clone_epsilon`.
     """
     which = Clones(variant)
-    return _composed(
+    return _compose(
         lambda e, s, c: CloneRounds(e, s, c, which), (eps0, k, n, T), None, COMPOSED_CLONES
     )
 
@@ -516,17 +516,17 @@ def composed_response_total_variation(
     No statement about all ε₀-LDP randomisers can say that the two cases are nearer to each other.
     Arguments as in `randomised_response_epsilon`.
     """
-    return _composed(ResponseRounds, (eps0, k, n, T), None, COMPOSED_RESPONSES)
+    return _compose(ResponseRounds, (eps0, k, n, T), None, COMPOSED_RESPONSES)
 
 
 def composed_lower_total_variation(
     eps0: ArrayLike, k: ArrayLike, n: ArrayLike, T: ArrayLike
 ) -> Bound:
     """Return the larger δ(0) of T rounds of 2RR and 3RR from below; see `lower_epsilon`."""
-    return _composed(LowerRounds, (eps0, k, n, T), None, COMPOSED_LOWER)
+    return _compose(LowerRounds, (eps0, k, n, T), None, COMPOSED_LOWER)
 
 
-def _composed(
+def _compose(
     prepare: Callable[[float, float, float], ComposedRounds],
     rounds: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
     delta: ArrayLike | None,

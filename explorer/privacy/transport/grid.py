@@ -112,7 +112,7 @@ def prolonged(
     return fine_east, fine_south, float(np.abs(a + b + c + d).sum())
 
 
-def _framed(grid: NDArray[Any], edge: Any = 0) -> NDArray[Any]:
+def _frame(grid: NDArray[Any], edge: Any = 0) -> NDArray[Any]:
     """Return a grid with a border of one cell, flat; `numpy.pad` takes longer for small ones."""
     framed = np.full((grid.shape[0] + 2, grid.shape[1] + 2), edge, grid.dtype)
     framed[1:-1, 1:-1] = grid
@@ -141,9 +141,9 @@ def solve(supply: Ints, unit_x: int, unit_y: int) -> tuple[Ints, Ints, Ints]:
         height, width = levels[level].shape
         if level < len(levels) - 1:
             potential = refined(potential)[:height, :width]
-        excess, pi = _framed(levels[level]), _framed(potential)
+        excess, pi = _frame(levels[level]), _frame(potential)
         flow = np.zeros((2, excess.size), np.int64)
-        border = _framed(np.zeros((height, width), np.bool_), True)
+        border = _frame(np.zeros((height, width), np.bool_), True)
         cost = np.array([unit_x, unit_x, unit_y, unit_y], np.int64) << level
         grid = (border, width + 2, cost)
         if unit_x == unit_y:
@@ -249,10 +249,10 @@ def grid_emd(
         If shapes differ or are empty, a mass is negative or not finite, sums differ, or a step is
         not positive or the steps differ more than 2³⁰-fold.
     """
-    return _solved(*_checked(p, q, step_x, step_y))[0]
+    return _solve(*_check(p, q, step_x, step_y))[0]
 
 
-def _solved(
+def _solve(
     p: FloatArray, q: FloatArray, step_x: float, step_y: float
 ) -> tuple[GridEmd, FloatArray, FloatArray]:
     """Return the distance and the flow eastwards and southwards, as masses on an even grid."""
@@ -309,7 +309,7 @@ def block_interval(
     Parameters, units and errors as in `grid_emd`; `blocks` ≥ 1. With sides of at most `blocks`
     cells the interval is that of the exact distance.
     """
-    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    p, q, step_x, step_y = _check(p, q, step_x, step_y)
     checks.reals("blocks", blocks, 1)
     grids, inside = [(p, q)], 0.0
     while max(grids[-1][0].shape) > blocks:
@@ -317,7 +317,7 @@ def block_interval(
         inside += side * float(np.abs(grids[-1][0] - grids[-1][1]).sum())
         grids.append((merged(even(grids[-1][0])), merged(even(grids[-1][1]))))
     far = 2.0 ** (len(grids) - 1)
-    solved, east, south = _solved(*grids.pop(), far * step_x, far * step_y)
+    solved, east, south = _solve(*grids.pop(), far * step_x, far * step_y)
     if not grids:
         return EmdInterval(solved.lower, solved.upper, solved.value)
 
@@ -352,7 +352,7 @@ def marginal_bound(
     ℓ1 cost is the sum of the horizontal and the vertical one, and each is at least the optimal
     transport of the marginal on the line. Closed form; parameters as in `grid_emd`.
     """
-    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    p, q, step_x, step_y = _check(p, q, step_x, step_y)
     return _marginals(p - q, step_x, step_y)
 
 
@@ -371,7 +371,7 @@ def pyramid_bound(
     a cell's sides in the units of the steps. Parameters as in `grid_emd`; sides need not be powers
     of two.
     """
-    p, q, step_x, step_y = _checked(p, q, step_x, step_y)
+    p, q, step_x, step_y = _check(p, q, step_x, step_y)
     difference, side, total = p - q, 0.5 * (step_x + step_y), 0.0
     while max(difference.shape) > 1:
         total += side * float(np.abs(difference).sum())
@@ -445,7 +445,7 @@ def _masses(p: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return a, (b * (sum_a / sum_b) if sum_b > 0 else b)
 
 
-def _checked(
+def _check(
     p: ArrayLike, q: ArrayLike, step_x: float | None, step_y: float | None
 ) -> tuple[FloatArray, FloatArray, float, float]:
     a, b = _masses(p, q)

@@ -53,7 +53,7 @@ class _Scaled(NamedTuple):
     w: FloatArray
 
 
-def _scaled(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Scaled:
+def _scale(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Scaled:
     clusters = checks.integers("s", s, 1, MAX_DOMAIN)
     size = checks.integers("t", t, 1, MAX_DOMAIN)
     distance = checks.reals("r", r, 0.0, 1.0)
@@ -83,7 +83,7 @@ def gkrr_coefficients(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLik
     alpha0 : array of float
         In [0, 800].
     """
-    x = _scaled(s, t, r, alpha0)
+    x = _scale(s, t, r, alpha0)
     return Blocks(*(scalar_if_0d(v / x.z) for v in (x.e_minus_g, x.g_minus_one, x.one)))
 
 
@@ -93,15 +93,15 @@ def gkrr_inverse(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) ->
     Infinite where the matrix is singular: at α₀ = 0, and at r = 0 unless t = 1 (where a' and b'
     matter through their sum only, which is finite). Parameters as in `gkrr_coefficients`.
     """
-    x = _scaled(s, t, r, alpha0)
+    x = _scale(s, t, r, alpha0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         a = x.z / x.e_minus_g
-        b = _guarded(x.g_minus_one, x.z / x.e_minus_g / x.w)
+        b = _product(x.g_minus_one, x.z / x.e_minus_g / x.w)
         c = x.one / x.w
     return Blocks(scalar_if_0d(a), scalar_if_0d(-b), scalar_if_0d(-c))
 
 
-def _guarded(factor: FloatArray, value: FloatArray) -> FloatArray:
+def _product(factor: FloatArray, value: FloatArray) -> FloatArray:
     """factor·value with 0·∞ = 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(factor == 0, 0.0, factor * value)
@@ -111,11 +111,11 @@ def _off_diagonals(
     s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike
 ) -> tuple[_Scaled, FloatArray, FloatArray]:
     """|b'| and |c'|."""
-    x = _scaled(s, t, r, alpha0)
+    x = _scale(s, t, r, alpha0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # At α₀ = 0 both differences vanish; their ratio does not, and the error is infinite.
         share = np.where(x.w > 0, x.g_minus_one / x.w, 0.0)
-        b = _guarded(share, x.z / x.e_minus_g)
+        b = _product(share, x.z / x.e_minus_g)
         c = x.one / x.w
     return x, b, c
 
@@ -128,9 +128,9 @@ def gkrr_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> 
     """
     x, b, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
-        u = _guarded(x.t - 1, b) + _guarded(x.s * x.t - 1, c)
+        u = _product(x.t - 1, b) + _product(x.s * x.t - 1, c)
         return scalar_if_0d(
-            u * (2 + u) + _guarded(x.t - 1, (b + c) ** 2) + _guarded((x.s - 1) * x.t, c**2)
+            u * (2 + u) + _product(x.t - 1, (b + c) ** 2) + _product((x.s - 1) * x.t, c**2)
         )
 
 
@@ -138,8 +138,8 @@ def gkrr_cluster_excess(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayL
     """Return R_P − 1, the same for the masses of the clusters: v(2+v) + (s−1)(tc')²."""
     x, _, c = _off_diagonals(s, t, r, alpha0)
     with np.errstate(over="ignore"):
-        v = _guarded((x.s - 1) * x.t, c)
-        return scalar_if_0d(v * (2 + v) + _guarded(x.s - 1, (x.t * c) ** 2))
+        v = _product((x.s - 1) * x.t, c)
+        return scalar_if_0d(v * (2 + v) + _product(x.s - 1, (x.t * c) ** 2))
 
 
 def gkrr_mse(
@@ -187,8 +187,8 @@ def gkrr_emd_bound(
     with np.errstate(over="ignore"):
         root, root_across = np.sqrt(clusters * size * mse), np.sqrt(clusters * across)
     return scalar_if_0d(
-        _guarded(*np.broadcast_arrays(inner, root))
-        + _guarded(*np.broadcast_arrays(outer, root_across))
+        _product(*np.broadcast_arrays(inner, root))
+        + _product(*np.broadcast_arrays(outer, root_across))
     )
 
 
@@ -196,7 +196,7 @@ def theorem66_bound(
     s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike, m: ArrayLike, n: ArrayLike = 1
 ) -> Any:
     """Return r√(st³/mn)(E+s)/(E−g) + √(s²t²/mn)·√(s+2(E−1))/W, Theorem 6.6 as printed."""
-    x = _scaled(s, t, r, alpha0)
+    x = _scale(s, t, r, alpha0)
     items = _items(m, n)
     distance = np.asarray(r, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
@@ -204,7 +204,7 @@ def theorem66_bound(
         outer = np.sqrt((x.s * x.t) ** 2 / items)
         # √(s + 2(E−1))/E = √(s·e^−2α₀ + 2(e^−α₀ − e^−2α₀))
         spread = np.sqrt(x.s * x.one**2 + 2 * x.one * (1 - x.one))
-        total = _guarded(inner, (1 + x.s * x.one) / x.e_minus_g) + outer * (spread / x.w)
+        total = _product(inner, (1 + x.s * x.one) / x.e_minus_g) + outer * (spread / x.w)
     return scalar_if_0d(total)
 
 
@@ -324,7 +324,7 @@ def emd_bound(
     with np.errstate(over="ignore"):
         inner = np.broadcast_arrays(distance / 2, np.sqrt(clusters * size * whole))
         outer = np.broadcast_arrays((1 - distance) / 2, np.sqrt(clusters * across))
-    return scalar_if_0d(_guarded(*inner) + _guarded(*outer))
+    return scalar_if_0d(_product(*inner) + _product(*outer))
 
 
 def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
@@ -440,7 +440,7 @@ def one_item_hadamard_mse(
     mean_square : array of float
         S, in [0, 1].
     """
-    size, e, users, square = _checked(k, epsilon, n, mean_square)
+    size, e, users, square = _check(k, epsilon, n, mean_square)
     with np.errstate(divide="ignore", over="ignore"):
         # k/tanh² − S = (k − S) + k/sinh², whose second term alone is small for large ε.
         half = np.minimum(e / 2, 350.0)
@@ -452,7 +452,7 @@ def one_item_grr_mse(k: ArrayLike, epsilon: ArrayLike, n: ArrayLike, mean_square
 
     p = e^ε/(e^ε+k−1) and q = 1/(e^ε+k−1). Parameters as in `one_item_hadamard_mse`.
     """
-    size, e, users, square = _checked(k, epsilon, n, mean_square)
+    size, e, users, square = _check(k, epsilon, n, mean_square)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Over q²: (1−q)/q = e^ε + k − 2 and (p−q)/q = e^ε − 1, all divided by e^ε.
         other = np.exp(-e)
@@ -470,13 +470,13 @@ def priv_unit_histogram_mse(
     the k−1 dimensions of that plane; V is the second moment of PrivUnit there. Parameters as in
     `one_item_hadamard_mse`, with k ≥ 2.
     """
-    size, e, users, square = _checked(k, epsilon, n, mean_square)
+    size, e, users, square = _check(k, epsilon, n, mean_square)
     checks.integers("k", size, 2, MAX_DOMAIN)
     moment = np.exp(log_channel_moment((size - 1).astype(np.int64), e, PRIV_UNIT))
     return scalar_if_0d(((1 - 1 / size) * moment - (square - 1 / size)) / users)
 
 
-def _checked(*arguments: ArrayLike) -> tuple[FloatArray, ...]:
+def _check(*arguments: ArrayLike) -> tuple[FloatArray, ...]:
     k, epsilon, n, square = arguments
     return tuple(
         np.broadcast_arrays(

@@ -64,7 +64,7 @@ def group_alpha0(
         summits = (height for at, height in _summits(target, alpha) if at <= alpha)
         return max(_alpha0_at(alpha, target), *summits, 0.0)
 
-    return _solved(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
 
 
 def group_alpha0_at(
@@ -83,7 +83,7 @@ def group_alpha0_at(
     With a minimum distance it may be less than what a smaller α allows: calibrate with
     `group_alpha0`, whose parameters these are.
     """
-    return _solved(_alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(_alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
 
 
 def group_alpha0_estimate(
@@ -111,7 +111,7 @@ def group_alpha0_estimate(
         peaks = (height for at, height in _peaks(target, alpha) if at <= alpha)
         return max(math.exp(before), *peaks, 0.0)
 
-    return _solved(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
 
 
 def group_alpha(
@@ -164,7 +164,7 @@ def group_alpha(
         alpha = math.exp(-find(excess, slope, low, start, high))
         return min(alpha * (1 + 2e-12), top)
 
-    return _solved(
+    return _solve(
         solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, in_order, "alpha0"
     )
 
@@ -202,7 +202,7 @@ def group_alpha_estimate(
         before = rough_root(lambda y: group.guess(math.exp(-y), a0) - log_target, low, high, before)
         return math.exp(-before)
 
-    return _solved(
+    return _solve(
         solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, in_order, "alpha0"
     )
 
@@ -227,7 +227,7 @@ def least_group_delta(
     def solve(alpha: float, a0: float, m: float, n: float, near: float, far: float) -> float:
         group = (SortedGroup if in_order else Group)(m, n, near, far, which)
         least = group.log_delta(alpha, a0)[0]
-        low, high = _searched(m, near)
+        low, high = _search_range(m, near)
         if low < (high := min(high, alpha, m * a0)) and not group.coarse:
             maxima = _sharp_maxima(
                 lambda a: -group.log_delta(a, a0)[0],
@@ -242,7 +242,7 @@ def least_group_delta(
     return vectorised(solve)(*group_arguments(alpha, alpha0, m, n, min_distance, diameter))
 
 
-def _solved(
+def _solve(
     solve: Callable[[float, _Target], float],
     given: ArrayLike,
     delta_prime: ArrayLike,
@@ -281,7 +281,7 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
     high = math.log(checks.MAX_EPSILON)
     low = math.log(max(alpha / group.m, 1e-290))
     if low >= high:
-        return min(_composed(alpha, group.m), checks.MAX_EPSILON)
+        return min(_per_item(alpha, group.m), checks.MAX_EPSILON)
 
     @lru_cache(maxsize=1)
     def log_delta(a0: float) -> float:
@@ -305,34 +305,34 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
             alpha0 = max(alpha0, _alpha0_at(alpha, plain))
     # At low itself only α/m is known to be enough, which may be less.
     certified = alpha0 if log_delta(alpha0) <= log_target else 0.0
-    return min(max(certified, _composed(alpha, group.m)), checks.MAX_EPSILON)
+    return min(max(certified, _per_item(alpha, group.m)), checks.MAX_EPSILON)
 
 
-def _composed(alpha: float, m: float) -> float:
+def _per_item(alpha: float, m: float) -> float:
     """α/m, rounded so that m times it is not above α."""
     share = alpha / m
     return math.nextafter(share, 0.0) if share * m > alpha else share
 
 
-def _searched(m: float, near: float) -> tuple[float, float]:
+def _search_range(m: float, near: float) -> tuple[float, float]:
     """Return between which α f may have peaks; none without a minimum distance."""
     return (_FIRST * m / near, min(_LAST * m / near, MAX_ALPHA)) if near > 0 else (math.inf, 0.0)
 
 
 def _peaks(target: _Target, alpha: float) -> tuple[tuple[float, float], ...]:
     """Return about where f has peaks and how high they are; nothing if they can't be below α."""
-    return _estimated(target) if alpha > _searched(*target[:3:2])[0] else ()
+    return _estimate(target) if alpha > _search_range(*target[:3:2])[0] else ()
 
 
 def _summits(target: _Target, alpha: float) -> tuple[tuple[float, float], ...]:
     """Return positions and exact heights of the peaks of f; empty if they can't be below α."""
-    return _exact(target) if alpha > _searched(*target[:3:2])[0] else ()
+    return _exact(target) if alpha > _search_range(*target[:3:2])[0] else ()
 
 
 # A curve over α asks for the same peaks at every point, a drag again and again.
 @lru_cache(maxsize=1024)
-def _estimated(target: _Target) -> tuple[tuple[float, float], ...]:
-    low, high = _searched(*target[:3:2])
+def _estimate(target: _Target) -> tuple[tuple[float, float], ...]:
+    low, high = _search_range(*target[:3:2])
     if low >= high or target[-1] >= 0.0:
         return ()
     group = _group(target)
@@ -348,7 +348,7 @@ def _estimated(target: _Target) -> tuple[tuple[float, float], ...]:
 
 @lru_cache(maxsize=1024)
 def _exact(target: _Target) -> tuple[tuple[float, float], ...]:
-    low, high = _searched(*target[:3:2])
+    low, high = _search_range(*target[:3:2])
     if low >= high or target[-1] >= 0.0:
         return ()
 
@@ -357,7 +357,7 @@ def _exact(target: _Target) -> tuple[tuple[float, float], ...]:
 
     group = _group(target)
     if group.coarse:
-        return tuple((at, height(at)) for at, _ in _estimated(target))
+        return tuple((at, height(at)) for at, _ in _estimate(target))
     quick = group.rough_log_alpha0
     few = group.clones(math.exp(quick(low, target[-1]))) < _FEW
     return _sharp_maxima(height, lambda a: quick(a, target[-1]), low, high, few=few)

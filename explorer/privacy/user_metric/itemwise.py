@@ -306,8 +306,8 @@ class Optimal:
         d = space.matrix()
         even = np.full(len(d), 1 / len(d))
         weights = even if prior is None else np.asarray(prior, dtype=float)
-        solved, self.least = _solved(d, weights, self.alpha0)
-        self._law = _repaired(solved, d, self.alpha0)
+        solved, self.least = _solve(d, weights, self.alpha0)
+        self._law = _repair(solved, d, self.alpha0)
         self.mean = float(weights @ (self._law * d).sum(axis=1))
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
@@ -331,7 +331,7 @@ def lp_optimum(distances: ArrayLike, prior: ArrayLike, alpha0: float) -> float:
     alpha0 : float
         In (0, 800].
     """
-    return _solved(np.asarray(distances, float), np.asarray(prior, float), float(alpha0))[1]
+    return _solve(np.asarray(distances, float), np.asarray(prior, float), float(alpha0))[1]
 
 
 def level_of(law: FloatArray, distances: FloatArray) -> float:
@@ -341,7 +341,7 @@ def level_of(law: FloatArray, distances: FloatArray) -> float:
     return float((change[apart] / distances[apart]).max(initial=0.0)) * (1 + _ROUNDING)
 
 
-def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray, float]:
+def _solve(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray, float]:
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -353,7 +353,7 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
         )
     if prior.shape != (k,) or (prior < 0).any() or not prior.sum() > 0:
         raise ValueError(f"prior: it must be {k} numbers, none negative and not all 0")
-    first, second = np.nonzero(_needed(d))
+    first, second = np.nonzero(_needed_pairs(d))
     pairs, answers = first.size, np.arange(k)
     row = np.arange(pairs * k)
     # A(x, y)·e^{−α₀d} − A(x′, y) ≤ 0: no coefficient is above 1.
@@ -383,7 +383,7 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
     return np.asarray(solution.x).reshape(k, k), float(solution.fun)
 
 
-def _needed(d: FloatArray) -> Any:
+def _needed_pairs(d: FloatArray) -> Any:
     """Return which ordered pairs have no third item on a shortest way between them.
 
     The limits of the others follow by multiplying those along the way.
@@ -396,7 +396,7 @@ def _needed(d: FloatArray) -> Any:
     return (d > 0) & ~implied
 
 
-def _repaired(law: FloatArray, d: FloatArray, alpha0: float) -> FloatArray:
+def _repair(law: FloatArray, d: FloatArray, alpha0: float) -> FloatArray:
     law = np.maximum(law, 0.0)
     law /= law.sum(axis=1, keepdims=True)
     safe = exponential_law(d, alpha0 / 2)

@@ -270,7 +270,7 @@ def refuted_alpha0(
         low, high = math.log(max(alpha / m, 1e-12)), math.log(50.0 + alpha / m)
         return math.exp(_best(excess, _Rough(m, n, near, alpha=alpha), target, low, high))
 
-    return vectorised(solve)(*_checked(alpha, delta, m, n, min_distance))
+    return vectorised(solve)(*_check(alpha, delta, m, n, min_distance))
 
 
 def refuted_alpha(
@@ -295,7 +295,7 @@ def refuted_alpha(
         low, high = -math.log(min(m * alpha0, MAX_ALPHA)), 30.0
         return math.exp(-_best(excess, _Rough(m, n, near, alpha0=alpha0), target, low, high))
 
-    return vectorised(solve)(*_checked(alpha0, delta, m, n, min_distance))
+    return vectorised(solve)(*_check(alpha0, delta, m, n, min_distance))
 
 
 def refuted_delta(
@@ -314,7 +314,7 @@ def refuted_delta(
         return max(_delta(alpha, alpha0, m, n, *rough.way(i)) for i in places)
 
     ones = np.ones(())
-    alphas, _, *others = _checked(alpha, ones, m, n, min_distance)
+    alphas, _, *others = _check(alpha, ones, m, n, min_distance)
     return vectorised(solve)(
         alphas, checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON), *others
     )
@@ -439,7 +439,7 @@ def _above(
     return above
 
 
-def _checked(
+def _check(
     alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike, min_distance: ArrayLike
 ) -> list[FloatArray]:
     first, _, items, users, near, _ = group_arguments(alpha, 0.0, m, n, min_distance, 1.0)

@@ -191,12 +191,12 @@ def test_whole_numbers_follow_the_same_rule(found: list, rule: Contribution) -> 
 def test_indices_too_large_for_one_number_are_sorted_all_the_same() -> None:
     """As with so many users on so fine a grid that both do not fit 62 bits."""
     huge = [(u << 40, i, j) for u, i, j in VISITS]
-    from explorer.privacy.heatmaps.counts import _in_order
+    from explorer.privacy.heatmaps.counts import _by_user
 
     user, i, j = np.array(huge).T
     codes = encode(i, j)
     for weight in (None, np.arange(1.0, 11.0)):
-        far, near = (_in_order(user, codes, weight, level) for level in (11, 4))
+        far, near = (_by_user(user, codes, weight, level) for level in (11, 4))
         np.testing.assert_array_equal(far.user, near.user)
         np.testing.assert_array_equal(far.codes, near.codes)
 
