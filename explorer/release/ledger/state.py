@@ -16,11 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from explorer.privacy.releases.budgets import (
-    largest_fit_zcdp,
-    pure_cost,
-    zcdp_cost,
-)
+from explorer.privacy.releases.budgets import largest_fit_zcdp, pure_cost, zcdp_cost
 from explorer.release.errors import RefusedError, ReleaseError, RuleError
 from explorer.release.exact_json import MAX_CHARACTERS, read_fraction, shortened, write_fraction
 
