@@ -24,8 +24,8 @@ from explorer.geography.region import Region
 from explorer.resources import samples
 from explorer.studies.base.study import Origin, Request, Scale, Sweep
 from explorer.studies.heatmap.public import NOISY_NOTES
+from explorer.ui.app.export_actions import ExportController
 from explorer.ui.base.errors import Problem
-from explorer.ui.controllers.export_controller import ExportController
 
 
 @pytest.fixture
