@@ -72,7 +72,7 @@ class CheckinData:
     Attributes
     ----------
     fingerprint : str
-        sha256 of the file as it is, or of names and sha256 of several; empty if it was not taken.
+        sha256 of the file, or of names and sha256 of several; empty if it was not computed.
     basename : str
         Name of the file or folder without its location; the only name in recipes.
     files : DataFiles
@@ -92,18 +92,18 @@ class CheckinData:
     region_only : bool
         Whether only one region's rows were read (`explorer.checkins.region_query`).
     mapping : Mapping
-    columns : dict, which is the mapping (and layer or sheet, and names of columns) as a recipe
-        tells it
+    columns : dict
+        The mapping, the layer or sheet, and names of columns, as in recipes.
     unit : str
         The privacy unit: ``user``, ``row`` (each valid row is a user) or ``file`` (all rows are one
         user).
     names : dict of str to str
         Names of the columns in use, by the field of the mapping.
     plane : Plane or None
-        What positions lie in, if it is not the Earth: "degrees" are then its unit, and latitudes
-        are y, with the sign turned where y goes down.
+        Plane of the positions if it is not the Earth: "degrees" are then its unit, and latitudes
+        are y, with opposite sign if y grows downwards.
     images : tuple of str
-        The pictures that rows are about, by code point; empty without a column of them.
+        Images of the rows, sorted by code point; empty without a column of images.
     """
 
     def __init__(self, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> None:
@@ -192,7 +192,7 @@ class CheckinData:
 
         Users with at least one valid row inside box and time range are sampled by the keyed hash of
         their ids (`explorer.checkins.sampling`): either `users` with the smallest hashes (all,
-        if fewer are there), or those whose hash lies below a share of all hashes.
+        if there are fewer), or those whose hash is below a share of all hashes.
 
         Parameters
         ----------
@@ -200,15 +200,15 @@ class CheckinData:
         start, end : str or None
             ISO 8601 instants (UTC without an offset); rows with start ≤ time < end are used.
         users : int or None
-            How many users; None takes all.
+            Number of users; None takes all.
         data_seed : int
             Seed of the sample: the hash's public key.
         share : Fraction or None
-            Which share of the users, above 0 and at most 1, in place of a number.
+            Share of the users, above 0 and at most 1, instead of a number.
         check : callable
-            Called now and then while ids are hashed for a seed other than 0; may raise to stop.
+            Called regularly while ids are hashed for a seed other than 0; may raise to stop.
         image : str or None
-            Which picture's rows; None takes all.
+            Only rows of this image; None takes all.
 
         Raises
         ------
@@ -301,8 +301,8 @@ class CheckinData:
     ) -> tuple[Cell, ...]:
         """Return the cells of a partition × partition grid with most check-ins, busiest first.
 
-        With `by` = ``users`` the cells with most users. Computed from the real data, not private;
-        callers must say so. Ties go to the cell further south, then west.
+        With `by` = ``users`` the cells with most users. The result is not private, which callers
+        must state. Ties go to the cell further south, then west.
         """
         where, values = self._inside(box, start, end, image)
         cell = grid_cell(box, partition, partition, self.plane)
@@ -327,8 +327,8 @@ class CheckinData:
     ) -> int:
         """Write all rejected rows as CSV: line, reason, description, text.
 
-        Of several files, its name comes first, and lines are numbered in each. They are read again
-        for the texts; the target is replaced only once all is written.
+        With several files, lines are numbered per file, and the first column is the file's name.
+        The files are read again for the texts; the target is replaced when all is written.
 
         Returns
         -------
@@ -338,7 +338,7 @@ class CheckinData:
         Raises
         ------
         CheckinError
-            If the check-in file has gone or changed, or the target can't be written.
+            If the check-in file is missing or was changed, or the target can't be written.
         LoadCancelled
             If `cancelled` returns True.
         """

@@ -95,8 +95,8 @@ def parquet_table(*paths: Path, numbered: bool = False) -> str:
 def finds_exactly(con: Any, path: Path) -> bool:
     """Return whether the database finds exactly this file under its name.
 
-    Not if the name is not valid UTF-8, if a backslash stands before a character of patterns, or if
-    there is one in a folder that may be entered but not listed.
+    It does not if the name is not valid UTF-8, if it has a backslash before a pattern character, or
+    a pattern character in a folder that may be entered but not listed.
     """
     absolute = os.path.abspath(path)
     if not _is_utf8(absolute):

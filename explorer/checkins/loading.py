@@ -105,8 +105,8 @@ def open_checkins(
     cache_dir : Path or None
         Folder of the cache; None stores validated rows in a temporary folder until `close`.
     use_cache : bool
-        False reads the file anew and leaves nothing behind. If the contents are no longer those of
-        an entry that is kept in `cache_dir`, that is found out, and the entry forgotten.
+        False reads the file again and caches nothing. Entries in `cache_dir` whose contents differ
+        from the file's are removed.
     progress : callable or None
         Called with `Progress` in the caller's thread, at most 20 times a second.
     cancelled : callable or None

@@ -82,9 +82,9 @@ def out_of_memory(name: str, message: str, doing: str, allowed: int) -> str:
     needed = f": {sizes[1]} more were needed when {sizes[2]} were in use" if sizes else ""
     if "temp_directory" in message or "offload" in message:
         return (
-            f"{name} needs more room than there is: {doing} filled {format_bytes(allowed)} of "
-            f"memory and the room for temporary files{needed}. Make room on the disk of the cache "
-            "folder, or open a part of the file."
+            f"{name} needs more disk space: {doing} filled {format_bytes(allowed)} of memory and "
+            f"the space for temporary files{needed}. Free space on the disk of the cache folder, "
+            "or open a part of the file."
         )
     return (
         f"{name} needs more memory than there is: {doing} was allowed {format_bytes(allowed)}, a "

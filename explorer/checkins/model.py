@@ -391,23 +391,23 @@ class Preview:
     rows : tuple of tuple of str
         The first rows (at most 50) as text, without the header.
     mapping : Mapping
-        What the names, and then the contents, say about the columns. What is asked about a column
-        is left out of it; `suggested` has the preselected answers, too.
+        Guess from the names, and then the contents, of columns. Columns with an open question are
+        not mapped; `suggested` has the preselected answers, too.
     confidence : float
-        Share of the rows looked at that the guess would keep, 0…1; 0 if a needed column is
+        Share of the inspected rows that are valid with the guess, 0…1; 0 if a needed column is
         missing.
     problems : tuple of str
         Doubts about the file, as sentences.
     added : int
-        How many of the columns, the last ones, are in the names of folders.
+        Number of columns, at the end, that come from the names of folders.
     questions : tuple of Question
         Open questions: the mapping must not be used without the answers.
     layers : tuple of str
-        The layers or sheets that may hold check-ins, if there are several to choose from.
+        Layers or sheets that may contain check-ins, if there are several.
     sample : tuple of tuple of str
         All rows that were inspected, including `rows`.
     serials : str
-        Of a spreadsheet, the `Mapping.time_format` of its dates that have no format.
+        In a spreadsheet, the `Mapping.time_format` of dates without a format.
     """
 
     basename: str

@@ -361,9 +361,8 @@ _INTERPRETER = 300_000_000
 """Bytes of a worker with all imports, besides the database and its arrays."""
 
 ONCE = (
-    "Asked once: only rows in the region were read and checked for duplicates. The others were not "
-    "checked line by line, so that none of them is counted as rejected, and users are those in the "
-    "region."
+    "Single query: only rows in the region were read and checked for duplicates. Other rows were "
+    "not validated, so none of them is counted as rejected, and users are those in the region."
 )
 
 
@@ -397,7 +396,7 @@ def query_region(
     fingerprint : bool
         Whether to take the sha256, for which every byte is read.
     memory : int or None
-        Bytes that the database may use; by default a share of what is free.
+        Bytes that the database may use; default: a share of the free memory.
 
     Returns
     -------
@@ -425,7 +424,9 @@ def query_region(
     )
     plan = check_plan(plan, preview)
     if plan.mapping.planar:
-        raise CheckinError(f"{files.name}: what lies in a plane can't be asked for once; open it.")
+        raise CheckinError(
+            f"{files.name}: points in a plane can't be queried by region; open the file."
+        )
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
     entry = cache.new_entry(None)
     try:

@@ -114,17 +114,17 @@ class SelectedRows:
     Parameters
     ----------
     find : callable
-        Returns where the check-ins are.
+        Returns the selected rows.
     users_in_file : int
         Users with at least one valid row in the whole data set.
-    kept : RowCache
-        Where rows are kept.
+    cache : RowCache
+        Caches the rows.
     find_preview : callable or None
-        From the seconds that a row takes to where those of the first users are, if it takes long to
-        count all; else to None.
+        From the seconds per row to the rows of the first users if counting all rows takes long,
+        else to None.
     cache_surroundings : callable or None
-        Takes out the rows around these, so that other regions near by are counted sooner; calls
-        its argument now and then, which may raise to stop.
+        Extracts the rows around these, so that regions nearby are counted sooner; calls its
+        argument regularly, which may raise to stop.
     """
 
     region_only = False
@@ -202,8 +202,8 @@ class SelectedRows:
     def pieces(self, size: int = _PIECE) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
         """Yield each row's user, latitude and longitude, some users at a time.
 
-        Users are numbered anew in each piece, in the order of the layout. That takes less time and
-        memory than the columns of all.
+        Users are numbered from 0 in each piece, in the order of the layout. This takes less time
+        and memory than the columns of all rows.
         """
         part = self.selection
         for inside, each in part.pieces(size):
@@ -325,27 +325,27 @@ SECONDS_A_ROW = 5e-9
 class ShardedRows:
     """Check-ins of several shards, with the interface of `SelectedRows`.
 
-    Numbers are sums of the shards'. Rows are handed out, shard after shard, only where they fit
-    into memory; counting iterates over the parts.
+    Numbers are sums over the shards. Rows are returned, shard by shard, only if they fit into
+    memory; counting iterates over the parts.
 
     Attributes
     ----------
     name : str
         Of the data set.
     step : Fraction
-        What coordinates are whole multiples of.
+        Unit of which coordinates are whole multiples.
     users_in_file : int
     parts : tuple of SelectedRows
         Points of every shard, whose rows stay on the disk; the users of each have smaller hashes
         under seed 0 than those of the next.
     all_users : bool
         Whether they are not sampled.
-    kept : RowCache
-        How long the last pass took.
+    cache : RowCache
+        Has the duration of the last pass.
     region_only : bool
-        Whether users elsewhere are unknown; `users_in_file` are then those of the region.
+        Whether users outside the region are unknown; `users_in_file` are then those of the region.
     places : tuple of Path
-        Where the layout of each part is kept; empty if parts hold less than that, or not for long.
+        Folder of the layout of each part; empty if parts contain fewer rows, or are temporary.
     """
 
     name: str

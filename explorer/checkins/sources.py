@@ -92,7 +92,7 @@ def sniff(
     Returns
     -------
     Preview
-        Its mapping lacks columns that could not be told; the window then asks.
+        Its mapping lacks columns that could not be detected, about which the user is asked.
 
     Raises
     ------
@@ -247,8 +247,8 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
         within = _shown(path.relative_to(root))
         if tuple(values) != keys:
             raise CheckinError(
-                f"{within} lies in folders that name {_listed(values)}, while "
-                f"{_shown(files[0].relative_to(root))} lies in folders that name {_listed(keys)}; "
+                f"{within} is in folders that name {_listed(values)}, while "
+                f"{_shown(files[0].relative_to(root))} is in folders that name {_listed(keys)}; "
                 "open those that belong together."
             )
         parts.append(SourceFile(path, within, tuple(values.values())))

@@ -17,10 +17,11 @@ from explorer.geography.plane import Plane
 from explorer.user_rows import EARTH_STEP, GridBox, steps
 
 SLOW_S, QUICK_S = 0.012, 0.005
-"""A pass that takes longer is preceded by one of the first users, who take this long.
+"""A pass over all rows that takes longer than the first number is preceded by a pass over the first
+users that takes the second, in seconds.
 
-A place that is dragged to waits for the answer to the one before: two passes and what is drawn of
-them must fit into the 66 ms that both maps may lag behind.
+While a map is dragged, the next region waits for the previous answer: two passes and the drawing
+must fit into the permitted delay of 66 ms.
 """
 FEW_ROWS = 500_000
 """Working sets of fewer rows are extracted on demand (5 ms); of more rows, when idle.
@@ -33,9 +34,9 @@ class WorkingSets:
     Parameters
     ----------
     folder : Path
-        Where the whole layout is kept.
+        Folder of the whole layout.
     make : callable
-        Makes it, where it is not there or has been damaged.
+        Computes it if it is missing or damaged.
     """
 
     def __init__(self, folder: Path, make: Callable[[], Layout]) -> None:
@@ -69,7 +70,7 @@ class WorkingSets:
                     built = self._make()
                     try:
                         self._whole = built.save(self._folder)
-                    except OSError:  # disk full: keep it in memory
+                    except OSError:  # disk full: hold it in memory
                         self._whole = built
             return self._whole
 

@@ -105,9 +105,8 @@ class RowShape:
 class RecordJoiner:
     """Joins consecutive lines of a quoted file into records.
 
-    One stray quote must not cost the rows between it and the next one. So where lines can't be
-    joined, or are rows of their own, only the first of them is given up and the others are judged
-    again.
+    A stray quote must not invalidate the rows up to the next quote. If lines can't be joined, or
+    are rows by themselves, only the first of them is rejected and the others are parsed again.
 
     Parameters
     ----------
@@ -118,8 +117,8 @@ class RecordJoiner:
         Called with first and last line and the fields of each record.
     blank : callable
         Called with the number of each blank line outside records.
-    aside : callable
-        Called with number, reason and text of each line that is given up.
+    reject : callable
+        Called with number, reason and text of each rejected line.
     """
 
     def __init__(

@@ -184,7 +184,7 @@ def typed_rows(
     integers: bool = False,
     decimal: str = ".",
     joined: bool = False,
-    kept: str = "",
+    extra: str = "",
     fault: str = "",
     typed: Table[Any, str] = NOTHING,
     noted: bool = False,
@@ -192,13 +192,13 @@ def typed_rows(
 ) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
-    Of a plane that is not the Earth, lat and lon are y and x as whole numbers of its step, and
+    For a plane that is not the Earth, lat and lon are y and x as whole numbers of its step, and
     there may be a column ``image``.
 
     ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
     it, and rows that agree in all but the location differ in it (but for a chance of 2⁻⁶⁴). The
-    tests that good rows pass come first and are cheap; what exactly is wrong is asked of the
-    others alone.
+    tests that valid rows pass come first and are cheap; the exact reason is computed only for the
+    others.
 
     Parameters
     ----------
@@ -207,27 +207,27 @@ def typed_rows(
     mapping : Mapping
         With user, lat and lon.
     width : int or None
-        Number of fields a line must have; None if that is known of every row.
+        Number of fields a line must have; None if every row is known to have it.
     integers : bool
         Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
         (``007``, ``12.7``) then gets the code `TEXT_ID`.
     decimal : str
         Decimal sign.
     joined : bool
-        Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
-    kept : str
-        A column of the source that the query has too, if any.
+        Whether fields may have several lines, with `LINE_SEPARATOR` between them.
+    extra : str
+        A further column of the source to include; empty for none.
     fault : str
         A column with the code of another reason to reject a row, which takes precedence, or NULL.
     typed : mapping of int to str
-        SQL of the value of each column that is no text but of a type it is to be read as: user ids
-        BIGINT (only with `integers`), times TIMESTAMPTZ, numbers DOUBLE.
+        SQL of the value of each column that has its final type already: user ids BIGINT (only with
+        `integers`), times TIMESTAMPTZ, numbers DOUBLE.
     noted : bool
-        Whether the query has, too, the id's text where that is not how it is compared (``spelt``),
-        and whether the time states no offset (``naive``).
+        Whether to include the id's text if ids are compared in another form (``spelt``), and
+        whether the time has no offset (``naive``).
     row_id : str
-        SQL of the id of each row, where every row is a user of its own; by default all rows of a
-        file without a user column have one id, which `number_rows` replaces.
+        SQL of the id of each row if every row is a user; by default all rows of a file without a
+        user column have one id, which `number_rows` replaces.
     """
 
     def text(column: int | None) -> str:
@@ -323,7 +323,7 @@ def typed_rows(
         f"SELECT u AS user_id, t AS time, {lat} AS lat, {lon} AS lon, "
         f"hash({same}) AS same, "
         f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''}"
-        f"{f', {kept}' if kept else ''}{notes} "
+        f"{f', {extra}' if extra else ''}{notes} "
         f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
         f"FROM {source})"
     )

@@ -248,12 +248,12 @@ class Portion:
     Attributes
     ----------
     rows : str
-        Query of `typed_rows`. None of them was in a portion before, and the query can be asked
-        until the next portion is.
+        Query of `typed_rows`, without rows of earlier portions; valid until the next portion is
+        requested.
     sample : Sample
-        Users with all of their rows, each with the same chance; rows; or the file's beginning.
+        Users with all of their rows, each equally likely; rows; or the file's beginning.
     share : float
-        Of the file that has been read, this portion and those before it, 0…1.
+        Share of the file read for this portion and those before it, 0…1.
     """
 
     rows: str
@@ -275,9 +275,9 @@ class SampledReader(Protocol):
         con : DuckDB connection
         plan : Plan
         folder : Path
-            For files of its own.
+            For temporary files.
         whole_users : bool
-            Whether users are taken with all of their rows, where the file is sorted by user.
+            Whether users are sampled with all of their rows if the file is sorted by user.
         cancelled : callable or None
             Called every few milliseconds; True stops.
         """
@@ -292,7 +292,7 @@ class Reader(Protocol):
     name : str
         Display name of the format.
     suffixes : tuple of str
-        How names of such files usually end: ``(".csv", ".tsv")``.
+        Usual suffixes of such files: ``(".csv", ".tsv")``.
     """
 
     name: str
@@ -394,10 +394,10 @@ def table_preview(
     columns : tuple of str
     rows : sequence of sequence of str or None
     crs : str or None
-        If positions come as geometries: what the file says of their reference system. The first
-        two columns are then y and x.
+        Reference system of geometries as described by the file; the first two columns are then y
+        and x. None without geometries.
     layers : tuple of str
-        Those to choose from.
+        Layers that the user may select.
     serials : str
         As in `Preview`.
     """

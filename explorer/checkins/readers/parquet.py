@@ -446,7 +446,7 @@ class ParquetReader:
                 plan.mapping,
                 None,
                 decimal=plan.dialect.decimal,
-                kept="n",
+                extra="n",
                 typed=typed,
             )
             read = f"CREATE OR REPLACE TEMP TABLE around AS SELECT * EXCLUDE (same) FROM ({rows})"

@@ -83,8 +83,8 @@ class _Copy:
             free = shutil.disk_usage(self._folder).free
             if free < MIN_FREE + _BETWEEN_LOOKS:
                 raise CheckinError(
-                    f"{self._name} needs more room than there is: {free / 1e6:,.0f} MB are left "
-                    "where its text is unpacked. Make room on that disk, or choose another one "
+                    f"{self._name} needs more disk space: {free / 1e6:,.0f} MB are left where its "
+                    "text is unpacked. Free space on that disk, or choose another one "
                     "with the environment variables XDG_CACHE_HOME and TMPDIR."
                 )
             self._left = _BETWEEN_LOOKS
