@@ -435,8 +435,8 @@ LEFT_OUT = "left out: only the private map is shown"
 
 def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return counts, metrics and timings, for the curator only."""
-    from explorer.studies.base.distances import FAR, in_unit
     from explorer.studies.heatmap.contributions import histogram_of
+    from explorer.studies.heatmap.text import FAR, in_unit
 
     report = data.report
     numbers = {r.key: r for r in result.readouts}

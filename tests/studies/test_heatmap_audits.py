@@ -27,7 +27,7 @@ from explorer.privacy.heatmaps import (
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Request, Selection, default_request
-from explorer.studies.heatmap import adaptive, run, shuffled_cells, shuffled_pyramid
+from explorer.studies.heatmap import run, shuffled_cells, shuffled_pyramid
 from explorer.studies.heatmap.draws import WithoutNoise
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
 from explorer.studies.heatmap.experiments.synthetic import Points
@@ -132,7 +132,7 @@ _ROOT = (("w", 1), ("n0", 16))
 _TREE = Audited(run, "reconstructed", _pyramid, DemonstrationNoise, (-1, -1), 1.0, _ROOT)
 AUDITED = {
     "adaptive": Audited(
-        adaptive,
+        run,
         "fit_adaptive",
         _tree,
         AdaptiveDemonstrationNoise,

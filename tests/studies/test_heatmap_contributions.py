@@ -19,10 +19,10 @@ from explorer.studies.base.study import (
     parameter,
     relevant,
 )
-from explorer.studies.heatmap.contribution_report import doubling
 from explorer.studies.heatmap.contributions import ALL, rule_asked
 from explorer.studies.heatmap.experiments.error_curves import read_by
 from explorer.studies.heatmap.experiments.trial import make_trial
+from explorer.studies.heatmap.losses import doubling
 from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_CELL_EACH
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.heatmap.study import HeatmapStudy

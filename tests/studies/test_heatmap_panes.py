@@ -20,7 +20,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.draws import DRAWS, SHOWN_AFTER
-from explorer.studies.heatmap.panes import CHOICES, MOST, is_private, pane_keys
+from explorer.studies.heatmap.parameters import CHOICES, MOST, is_private, pane_keys
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests import snapshots

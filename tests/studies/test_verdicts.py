@@ -11,7 +11,7 @@ from explorer.privacy.coordinates.mean import m_mean_variances
 from explorer.privacy.user_metric import sorted_delta
 from explorer.studies.base.help_page import Preset, preset_numbers, trend
 from explorer.studies.coordinate_mean import figure3
-from explorer.studies.heatmap.trends import FILLED, trends
+from explorer.studies.heatmap.help import FILLED, trends
 from explorer.studies.registry import get_study, study_infos
 from tests.studies import verdict_numbers
 from tests.studies.preset_answers import PATH

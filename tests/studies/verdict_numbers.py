@@ -31,7 +31,7 @@ from explorer.studies.coordinate_mean import help as coordinate_mean
 from explorer.studies.coordinate_mean.figure3 import crossing, mean_error, median_error
 from explorer.studies.frequency import help as frequency
 from explorer.studies.heatmap import help as heatmap
-from explorer.studies.heatmap.trends import FILLED, MEASURES
+from explorer.studies.heatmap.help import FILLED, MEASURES
 from explorer.studies.heatmap_theory import help as heatmap_theory
 from explorer.studies.itemwise import help as itemwise
 from explorer.studies.linear_queries import help as linear_queries

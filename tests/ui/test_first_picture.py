@@ -16,7 +16,7 @@ from explorer.checkins.database import quote, read_file
 from explorer.files import file_sha256
 from explorer.release.ledger.settings import default_ledger, default_settings
 from explorer.release.pipeline import LedgerLocation
-from explorer.studies.heatmap.panes import TRUE
+from explorer.studies.heatmap.parameters import TRUE
 from explorer.ui.app.main_window import MainWindow
 from explorer.ui.controllers.preview import PreviewPicture
 from explorer.ui.controllers.workspace import UNREAD

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 
 from explorer.checkins import LoadCancelled, Mapping
 from explorer.checkins.parsing import streams
-from explorer.studies.heatmap.panes import TRUE
+from explorer.studies.heatmap.parameters import TRUE
 from explorer.ui.dialogs import open_checkins
 from explorer.ui.dialogs.open_checkins import LOOKING
 from tests.ui.map_page import MapPage, opened

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.colour_maps import diverging_table
 from explorer.figures.recipes import read_recipe
-from explorer.studies.heatmap.panes import pane_keys
+from explorer.studies.heatmap.parameters import pane_keys
 from explorer.ui.map.panes import WAITING
 from tests.ui.map_page import MapPage, made_checkins, opened
 from tests.ui.small_map import SMALL_MAP

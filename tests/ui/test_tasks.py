@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.studies.heatmap.panes import ERROR, TRUE
+from explorer.studies.heatmap.parameters import ERROR, TRUE
 from explorer.ui.dialogs.open_checkins import MappingDialog
 from tests.ui.small_map import SMALL_MAP
 

@@ -24,7 +24,6 @@ from explorer.privacy.heatmaps.evaluation import (
     quick_intervals,
 )
 from explorer.privacy.heatmaps.row_pass import count_rows
-from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import (
     Context,
     Fidelity,
@@ -40,7 +39,7 @@ from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import conditions, guarantee, unit_of, worded_for
 from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
-from explorer.studies.heatmap.panes import (
+from explorer.studies.heatmap.parameters import (
     CENTRES,
     DIFFERENCE,
     OF_DRAWS,
@@ -67,6 +66,7 @@ from explorer.studies.heatmap.run import (
     run_mechanism,
     true_map,
 )
+from explorer.studies.heatmap.text import FAR, in_unit
 
 LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the

@@ -20,7 +20,7 @@ from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Fidelity, NoWorker, Overlay, ScalarResult, Selection
 from explorer.studies.heatmap.mechanisms import ALGORITHM, mechanism_of
 from explorer.studies.heatmap.noisy_points import ONE_OF_EACH
-from explorer.studies.heatmap.panes import (
+from explorer.studies.heatmap.parameters import (
     CENTRES,
     OF_MECHANISM,
     POINTS,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.studies.base.study import Context, Selection, Tasks
-from explorer.studies.heatmap.panes import ERROR, QUANTILES
+from explorer.studies.heatmap.parameters import ERROR, QUANTILES
 from explorer.studies.heatmap.run import Task, draw, run_mechanism
 
 DRAWS = 20

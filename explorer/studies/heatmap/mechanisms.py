@@ -288,7 +288,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "adaptive",
             "Adaptive quadtree",
             "adaptive quadtree",
-            "explorer.studies.heatmap.adaptive:run",
+            "explorer.studies.heatmap.run:adaptive",
             _PATHS,
             (SPLIT, FITTED_TREE),
             uses=tuple(p.key for p in _OF_TREE),

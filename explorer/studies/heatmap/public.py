@@ -17,8 +17,7 @@ from __future__ import annotations
 from explorer.studies.base.study import Fidelity, Request, Result, ScalarResult, Surface
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import conditions, guarantee
-from explorer.studies.heatmap.panes import drawn_by, is_map, is_private
-from explorer.studies.heatmap.parameters import PARAMETERS
+from explorer.studies.heatmap.parameters import PARAMETERS, drawn_by, is_map, is_private
 
 MADE_OF_NOISE = {
     "cells_read": "Noisy counts read",

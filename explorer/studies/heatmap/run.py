@@ -1,4 +1,4 @@
-"""Counts of the true heatmap, and the mechanisms that estimate it.
+"""Counts of the true heatmap, and the mechanisms of one curator that estimate it.
 
 The table of `explorer.studies.heatmap.mechanisms` names the functions from `Task` to `Estimate`.
 Counts of data larger than memory are summed over shards, on a cluster where there is one.
@@ -24,23 +24,32 @@ from explorer.checkins.memory import allow_files
 from explorer.checkins.selection import SelectedRows, ShardedRows
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import (
+    AdaptiveDemonstrationNoise,
+    AdaptiveTree,
+    Budgets,
     CellCounts,
     FittedMap,
     Measurement,
     Schedule,
     SparseMap,
     UserCells,
+    adaptive_budgets,
+    adaptive_tree,
     aggregate,
     cells_kept,
+    check_threshold,
     dense_map,
     depth_cap,
     discrete_grid,
     fit,
+    fit_adaptive,
+    flatness_statistic,
     gaussian_grid,
     laplace_grid,
     measure,
     measure_dense,
     measure_levels,
+    measured_levels,
     nearest_map,
     reconstruct,
     schedule,
@@ -50,6 +59,7 @@ from explorer.privacy.heatmaps import (
     unit_noise_grid,
     user_cells,
 )
+from explorer.privacy.heatmaps.adaptive_quadtree import FLATNESS_THRESHOLDS
 from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution, from_rows, sum_by_code
 from explorer.privacy.heatmaps.evaluation import block_sums
 from explorer.privacy.heatmaps.measurement import Reader
@@ -66,6 +76,7 @@ from explorer.privacy.heatmaps.row_pass import (
     mass_bits,
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
+from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions import rule_asked
@@ -547,3 +558,64 @@ def _opened(place: Path) -> Layout:
     """Return a shard, whose sums are checked once; it lies in a folder that is never written to."""
     allow_files(_OPEN * len(ARRAYS))
     return Layout.open(place)
+
+
+SMOOTH_AT_ONCE = 7
+"""Finest level whose map is smoothed while a slider moves; finer ones, which take 5 to 400 ms, are
+smoothed at rest."""
+FALSE_ALARM = 0.01
+
+
+def adaptive(task: Task) -> Estimate:
+    """Split cells where noisy counts show mass, fit the tree, and smooth it inside its leaves.
+
+    Raises
+    ------
+    ValueError
+        If the threshold is too low for the share: nothing is read then.
+    """
+    request, level = task.request, task.counts.level
+    start, last = measured_levels(level, request["q"], request["L"])
+    budgets = adaptive_budgets(task.epsilon, start, last, request["rho"])
+    tau = _threshold(request["tau"], budgets)
+    tree = adaptive_tree(task.counts, budgets, AdaptiveDemonstrationNoise(request.seed), tau)
+    task.watch.lap("select")
+    task.context.check()
+    found = fit_adaptive(tree, level)
+    task.watch.lap("solve")
+    live = request.fidelity is Fidelity.COARSE and level > SMOOTH_AT_ONCE
+    grid = found.flat() if live else found.smooth()
+    task.watch.lap("smooth")
+    flatness, said = _flatness(tree, budgets)
+    return Estimate(
+        grid,
+        tuple(enumerate(budgets.spent, start)),
+        tree.draws,
+        notes=(*(() if found.total > 0 else (text.TOTAL_NEGATIVE,)), *said),
+        made_of_noise=(("noisy_users", found.total), *flatness),
+    )
+
+
+def _threshold(tau: float, budgets: Budgets) -> float:
+    """Return τ, or refuse it in the words of the parameters."""
+    try:
+        check_threshold(tau, budgets)
+    except ValueError as error:
+        rho = budgets.spent[0] / budgets.left[0]
+        raise ValueError(
+            f"tau: τ = {format_number(tau)} is too low for ρ = {format_number(rho)}: empty cells "
+            "would be split without end; raise τ or ρ"
+        ) from error
+    return tau
+
+
+def _flatness(
+    tree: AdaptiveTree, budgets: Budgets
+) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
+    """Return the statistic of the test for a flat map, and what it says; nothing without one."""
+    first = tree.levels[0].first
+    threshold = FLATNESS_THRESHOLDS.get((len(first), FALSE_ALARM))
+    if threshold is None:
+        return (), ()
+    found = flatness_statistic(first, budgets.of(tree.start, 0))
+    return (("flatness", found),), (text.NOT_FLAT if found > threshold else text.MAYBE_FLAT,)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from explorer.privacy.heatmaps.budget_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
-from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.plots import Plot
@@ -15,6 +14,7 @@ from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommended
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
+from explorer.studies.heatmap.text import FAR, in_unit
 
 DIGITS, OF_INTERVAL = 3, 2
 ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a release."

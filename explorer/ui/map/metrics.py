@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.geography.region import Region
-from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Result, ScalarResult
 from explorer.studies.heatmap.contributions import BIAS as WEIGHTS_BIAS
+from explorer.studies.heatmap.text import FAR, in_unit
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 

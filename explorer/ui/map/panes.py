@@ -14,7 +14,7 @@ from explorer.engine.session.session import Session
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_limits, colour_table
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result, Surface
-from explorer.studies.heatmap.panes import (
+from explorer.studies.heatmap.parameters import (
     CENTRES,
     DIFFERENCE,
     ERROR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from explorer.studies.heatmap.panes import TRUE
+from explorer.studies.heatmap.parameters import TRUE
 from explorer.studies.heatmap.text import stamp
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.styled import styled_label

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.geography.region import Region
-from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import ScalarResult, Surface
-from explorer.studies.heatmap.panes import (
+from explorer.studies.heatmap.parameters import (
     CENTRES,
     CHOICES,
     DIFFERENCE,
@@ -23,6 +22,7 @@ from explorer.studies.heatmap.panes import (
     is_map,
     is_private,
 )
+from explorer.studies.heatmap.text import FAR, in_unit
 from explorer.ui.base.styled import plain_label, plain_tip, tool_button
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.colour_bar import ColourBar

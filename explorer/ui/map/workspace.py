@@ -15,7 +15,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result
-from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
+from explorer.studies.heatmap.parameters import ERROR, OF_DRAWS
 from explorer.studies.registry import study_info, study_infos
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.jobs import LatestJob

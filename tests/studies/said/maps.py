@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.help_page import preset_numbers
-from explorer.studies.heatmap.trends import FILLED, trends
+from explorer.studies.heatmap.help import FILLED, trends
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from explorer.studies.heatmap.experiments.plan import Point
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.synthetic import FILLED_SHARES, Gazes, Mixtures
+from explorer.studies.heatmap.help import trends_judged
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
-from explorer.studies.heatmap.trends import trends_judged
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
