@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from explorer.geography.region import Region
     from explorer.studies.heatmap.experiments.figures import Figure
     from explorer.studies.heatmap.experiments.plan import Point
-    from explorer.studies.heatmap.experiments.sources import Place
+    from explorer.studies.heatmap.experiments.samples import Place
 
 
 QUALITY = "heatmap-quality"
@@ -363,11 +363,11 @@ def _points(
     from explorer.studies.heatmap.experiments.figures import (
         check_users,
         figure_points,
-        made_data,
-        papers_mechanisms,
+        mechanisms_of_paper,
         quality_points,
+        synthetic_sources,
     )
-    from explorer.studies.heatmap.experiments.sources import (
+    from explorer.studies.heatmap.experiments.samples import (
         CheckinSource,
         Source,
         busiest_places,
@@ -389,9 +389,9 @@ def _points(
         source = CheckinSource(data, arguments["data_seed"])
         where = [(place, source) for place in places]
     if figure is not None:
-        mechanisms = arguments["mechanisms"] or figure.mechanisms or papers_mechanisms()
+        mechanisms = arguments["mechanisms"] or figure.mechanisms or mechanisms_of_paper()
         draws = arguments["draws"] or figure.draws
-        where = where or made_data(figure, seed)
+        where = where or synthetic_sources(figure, seed)
         return list(figure_points(figure, where, mechanisms, draws, fixed))
     axes = {key: arguments[key] for key in SWEPT}
     ranked = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.comparable)

@@ -30,25 +30,25 @@ from explorer.studies.heatmap.experiments.error_curves import (
     MEASURES,
     ErrorCurve,
     Measure,
-    compared,
     curve_points,
+    default_mechanisms,
     error_curves,
     first_curve,
-    in_order,
     measure_of,
+    proved_curves,
     read_by,
+    trials_in_order,
 )
-from explorer.studies.heatmap.experiments.judging import (
-    MADE,
+from explorer.studies.heatmap.experiments.evaluation import (
     NOT_THERE,
+    SYNTHETIC_USERS,
     THE_SAME,
-    JudgedOn,
+    EvaluationData,
     SyntheticUsers,
-    axes_on,
+    axes_of,
 )
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
-from explorer.studies.heatmap.experiments.proved_curves import proved_curves
-from explorer.studies.heatmap.experiments.sources import Place, place_of
+from explorer.studies.heatmap.experiments.samples import Place, place_of
 from explorer.studies.heatmap.experiments.trial import ready, run_grey, task_of
 from explorer.studies.heatmap.experiments.utility_search import Found, search
 
@@ -74,7 +74,7 @@ class Question:
     axis, measure : str
         Keys of `AXES` and `MEASURES`.
     judged_on : str
-        `HERE`, `SAMPLE`, `THEORY`, a key of `MADE`, or the path of a public file.
+        `HERE`, `SAMPLE`, `THEORY`, a key of `SYNTHETIC_USERS`, or the path of a public file.
     draws : int
     """
 
@@ -193,8 +193,8 @@ class UtilityEvaluator:
         nearest.submit(name_of(ready))
         place, source = self._source(question, check)
         users = source.present() if axis.key == "users" else source.users
-        mechanisms = compared(request["mechanism"], axis)
-        if axis not in axes_on(question.judged_on):
+        mechanisms = default_mechanisms(request["mechanism"], axis)
+        if axis not in axes_of(question.judged_on):
             raise ValueError(
                 f"{axis.key}: only the mixtures of a figure have a share of {axis.symbol}; judge "
                 "on those, or choose another axis"
@@ -204,7 +204,7 @@ class UtilityEvaluator:
             place, source, request, axis, mechanisms, users, question.draws, filled
         )
         rows = list(rows_of(points, SEED, self._folder, (question.measure,)))
-        trials = in_order(rows, task_key)
+        trials = trials_in_order(rows, task_key)
         answer = ErrorCurves(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         first = first_curve(trials)
         with closing(Checkpoint(trials_file())) as checkpoint:
@@ -300,7 +300,9 @@ class UtilityEvaluator:
             errors[distinct[i]] = np.nan if found[measure] is None else found[measure]
         return np.array([errors[place] for place in places])
 
-    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn | SyntheticUsers]:
+    def _source(
+        self, question: Question, check: Check
+    ) -> tuple[Place, EvaluationData | SyntheticUsers]:
         """Return the place and the users of the evaluation."""
         selection = question.request.selection
         if selection is None:
@@ -308,8 +310,8 @@ class UtilityEvaluator:
         place = place_of(selection.region)
         if question.judged_on == HERE:
             data = self._runtime.data(selection.data)
-            return place, JudgedOn.of_selection(data, selection, check)
-        figure = MADE.get(question.judged_on)
+            return place, EvaluationData.of_selection(data, selection, check)
+        figure = SYNTHETIC_USERS.get(question.judged_on)
         if figure is not None:
             return replace(place, name=figure.place), figure
         plane = None if question.judged_on == SAMPLE else selection.region.plane
@@ -319,7 +321,7 @@ class UtilityEvaluator:
         listed = {s.sha256: Region(*s.suggested_region) for s in samples()}
         region = listed.get(data.fingerprint, selection.region)
         image = image_like(selection.image, data.images)
-        evaluation = JudgedOn(data, region.box, image=image)
+        evaluation = EvaluationData(data, region.box, image=image)
         users = min(int(question.request["n0"]), evaluation.present()) or 1
         nobody = NOT_THERE.format(name=data.basename)
         judged_on = replace(evaluation, users=users, check=check, nobody=nobody)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.studies.coordinate_mean import figure3
+from explorer.studies.coordinate_mean.figure3 import simulate
 from tests.benchmarks.table import Row, at_least, at_most, sized
 
 USERS, D = sized(100_000, 5_000), 10
@@ -117,7 +117,7 @@ def run() -> list[Row]:
     full = _median(lambda: co.m_mean(x, c, rng), 3)
     fast = _median(lambda: co.m_mean(x, rounded, rng), 3)
     gain = float(co.m_mean_mse(0.0, c, 1.0) / co.m_mean_mse(0.0, rounded, 1.0, "optimal"))
-    trials = _median(lambda: figure3.simulate(0.1, 20, rng), 3) * 50
+    trials = _median(lambda: simulate(0.1, 20, rng), 3) * 50
     q = np.linspace(0.0, 1.0, 200)
     rows += [
         Row("Figure 3 as drawn, 1000 trials of 1e4 users (20 timed)", trials, None, "s", None),

@@ -28,14 +28,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     MEASURES,
     OFTEN,
-    compared,
     curve_points,
-    in_order,
+    default_mechanisms,
+    trials_in_order,
 )
 from explorer.studies.heatmap.experiments.plan import rows_of
-from explorer.studies.heatmap.experiments.samples import keep
-from explorer.studies.heatmap.experiments.sources import Place
-from explorer.studies.heatmap.experiments.synthetic import Mixtures
+from explorer.studies.heatmap.experiments.samples import Mixtures, Place, write_sample
 from explorer.studies.heatmap.experiments.trial import make_trial, run_trial, task_of
 from explorer.studies.heatmap.experiments.utility_search import SIZES, Found, search
 from explorer.studies.heatmap.study import HeatmapStudy
@@ -98,7 +96,7 @@ def _pools(
     folder: Path, draws: int, resolution: str, measure: str, mechanism: str
 ) -> Callable[[float], FloatArray]:
     level = int(resolution).bit_length() - 1
-    counts = keep(SOURCE.sample(Place("square"), USERS, level, 0), folder)
+    counts = write_sample(SOURCE.sample(Place("square"), USERS, level, 0), folder)
 
     @cache
     def errors(epsilon: float) -> FloatArray:
@@ -153,12 +151,12 @@ def curves_cpu(share: int = sized(10, 600)) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         axis = AXES["epsilon"]
         points = curve_points(
-            Place("square"), SOURCE, request, axis, compared("pyramid", axis), USERS, 20
+            Place("square"), SOURCE, request, axis, default_mechanisms("pyramid", axis), USERS, 20
         )
         rows = list(rows_of(points, 0, Path(folder), ("emd",)))
         trials = [
             {**trial, "sides_km": list(SIDES_KM), "measures": ["emd_km"]}
-            for trial in in_order(rows, str).by_key.values()
+            for trial in trials_in_order(rows, str).by_key.values()
         ]
         run_trial(task_of(trials[0], Path(folder)))
         began = time.process_time()

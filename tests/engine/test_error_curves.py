@@ -13,7 +13,7 @@ from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request
 from explorer.studies.heatmap.experiments.error_curves import EPSILONS
-from explorer.studies.heatmap.experiments.judging import MADE
+from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS
 from explorer.studies.heatmap.study import HeatmapStudy
 
 
@@ -27,7 +27,9 @@ def test_the_first_whole_curve_is_reported_when_it_is_there(
     monkeypatch.setattr("explorer.engine.computing.EmbeddedExecutor", lambda *_: InPlaceExecutor())
     request = default_request(HeatmapStudy(), resolution="64")
     request = replace(request, selection=Selection("0" * 64, Region(0.0, 0.0, 1.0, 1.0)))
-    question = Question(request, measure="similarity", judged_on=next(iter(MADE)), draws=1)
+    question = Question(
+        request, measure="similarity", judged_on=next(iter(SYNTHETIC_USERS)), draws=1
+    )
     host, reports = StudyRuntime(), list[ErrorCurves]()
     try:
         answer = find_curves(host, question, lambda: None, reports.append)

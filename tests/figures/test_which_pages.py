@@ -21,7 +21,7 @@ from explorer.studies.base.study import Result, Series
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, ErrorCurve
-from explorer.studies.heatmap.experiments.statistics import QUANTILES
+from explorer.studies.heatmap.experiments.plan import QUANTILES
 from explorer.studies.heatmap.experiments.utility_report import (
     GREY,
     TARGET,

@@ -19,19 +19,30 @@ from explorer.studies.heatmap.experiments.figures import (
     EITHER,
     FIGURES,
     figure_points,
-    made_data,
-    papers_mechanisms,
+    mechanisms_of_paper,
     quality_points,
+    synthetic_sources,
 )
-from explorer.studies.heatmap.experiments.plan import Point, Row, Trials, digest, rows_of
-from explorer.studies.heatmap.experiments.samples import Sample, keep, open_sample
-from explorer.studies.heatmap.experiments.sources import CheckinSource, Place, place_of
-from explorer.studies.heatmap.experiments.statistics import (
+from explorer.studies.heatmap.experiments.plan import (
     QUANTILES,
+    Point,
+    Row,
+    Trials,
     differences,
+    digest,
+    rows_of,
     summarise,
 )
-from explorer.studies.heatmap.experiments.synthetic import Gazes, Mixtures
+from explorer.studies.heatmap.experiments.samples import (
+    CheckinSource,
+    Gazes,
+    Mixtures,
+    Place,
+    Sample,
+    open_sample,
+    place_of,
+    write_sample,
+)
 from explorer.studies.heatmap.experiments.trial import (
     MEASURES,
     make_trial,
@@ -160,8 +171,8 @@ def test_the_noise_interval_holds_the_mean_as_often_as_it_says() -> None:
 
 def test_a_sample_comes_back_from_its_file(source: CheckinSource, tmp_path: Path) -> None:
     sample = source.sample(place_of(REGION), 30, 5, 0)
-    digest_kept = keep(sample, tmp_path)
-    assert keep(sample, tmp_path) == digest_kept
+    digest_kept = write_sample(sample, tmp_path)
+    assert write_sample(sample, tmp_path) == digest_kept
     assert [path.name for path in tmp_path.iterdir()] == [f"{digest_kept}.npz"]
     again = open_sample(tmp_path, digest_kept)
     for name in ("counts", "votes"):
@@ -178,8 +189,8 @@ def test_a_sample_comes_back_from_its_file(source: CheckinSource, tmp_path: Path
 def test_changed_counts_are_refused(source: CheckinSource, tmp_path: Path) -> None:
     sample = source.sample(place_of(REGION), None, 5, 0)
     one, other = (
-        keep(sample, tmp_path),
-        keep(Sample(sample.votes, sample.votes, sample.visits), tmp_path),
+        write_sample(sample, tmp_path),
+        write_sample(Sample(sample.votes, sample.votes, sample.visits), tmp_path),
     )
     assert one != other
     (tmp_path / f"{other}.npz").replace(tmp_path / f"{one}.npz")
@@ -232,7 +243,7 @@ def test_a_trial_finds_what_the_map_shows(
 ) -> None:
     values = {"mechanism": mechanism, "epsilon": 2.0, "resolution": "64", "n0": 60}
     place = place_of(REGION)
-    counts = keep(source.sample(place, 40, 6, 0), tmp_path)
+    counts = write_sample(source.sample(place, 40, 6, 0), tmp_path)
     trial = trial_for(counts=counts, sides_km=place.sides_km, values=values)
     found = run_trial(task_of(trial, tmp_path))
     request = request_for(users=40, fidelity=Fidelity.FULL, seed=noise_seed(trial), **values)
@@ -252,7 +263,7 @@ def test_a_trial_measures_what_is_asked_for(
         raise AssertionError("distances of block sums need no whole heatmap: it takes most of time")
 
     monkeypatch.setattr(Smoothing, "exact", whole)
-    counts = keep(source.sample(place_of(REGION), 40, 5, 0), tmp_path)
+    counts = write_sample(source.sample(place_of(REGION), 40, 5, 0), tmp_path)
     values = {"resolution": "32"}
     trial = trial_for(counts=counts, sides_km=None, values=values, measures=("emd", "emd_km"))
     found = run_trial(task_of(trial, tmp_path))
@@ -263,7 +274,7 @@ def test_a_trial_measures_what_is_asked_for(
 
 
 def test_distances_are_of_64_blocks(source: CheckinSource, tmp_path: Path) -> None:
-    counts = keep(source.sample(place_of(REGION), 40, 7, 0), tmp_path)
+    counts = write_sample(source.sample(place_of(REGION), 40, 7, 0), tmp_path)
     trial = trial_for(counts=counts, values={"resolution": "128"})
     found = run_trial(task_of(trial, tmp_path))
     shown = answers(
@@ -418,10 +429,10 @@ def test_an_empty_region_is_refused(tmp_path: Path) -> None:
 def test_figures_have_rows_on_their_axes(source: CheckinSource) -> None:
     named = {f"figure-{i}" for i in (1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13)}
     assert named == set(FIGURES)
-    mechanisms = papers_mechanisms()
+    mechanisms = mechanisms_of_paper()
     assert {"pyramid", "least-squares", "laplace", "top"} <= set(mechanisms)
     for figure in FIGURES.values():
-        where = [(place_of(REGION), source)] if figure.regions else made_data(figure, 0)
+        where = [(place_of(REGION), source)] if figure.regions else synthetic_sources(figure, 0)
         points = list(figure_points(figure, where, mechanisms, figure.draws, {"sigma": 0.03}))
         places = 1 if figure.made else len(where)
         xs = sum(len(panel.xs) for panel in figure.panels)
@@ -447,7 +458,7 @@ def test_the_papers_settings() -> None:
     assert [p.values["resolution"] for p in second[6:]] == ["64", "128", "256"]
     assert {p.values["epsilon"] for p in second} == {10.0}
     assert {p.values["epsilon"] for p in points("figure-7")} == {1.0}
-    mixed = made_data(FIGURES["figure-11"], 4)
+    mixed = synthetic_sources(FIGURES["figure-11"], 4)
     assert [source.components for _, source in mixed] == [10, 20, 20, 80]
     assert all("seed 4" in source.data for _, source in mixed)
 
@@ -461,7 +472,7 @@ def test_figure_13_tends_to_the_central_pyramid(tmp_path: Path) -> None:
     small = replace(figure, panels=(replace(figure.panels[0], xs=(1, 4096)),))
     rows = list(
         rows_of(
-            list(figure_points(small, made_data(figure, 0), figure.mechanisms, 4, {})),
+            list(figure_points(small, synthetic_sources(figure, 0), figure.mechanisms, 4, {})),
             0,
             tmp_path,
             ("emd",),

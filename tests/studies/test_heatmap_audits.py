@@ -29,8 +29,7 @@ from explorer.privacy.noise.demonstration import DemonstrationGaussian, Demonstr
 from explorer.studies.base.study import Request, Selection, default_request
 from explorer.studies.heatmap import run, shuffled_cells, shuffled_pyramid
 from explorer.studies.heatmap.draws import WithoutNoise
-from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
-from explorer.studies.heatmap.experiments.synthetic import Points
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Points, count_points
 from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism

@@ -20,7 +20,7 @@ from explorer.studies.base.study import (
     relevant,
 )
 from explorer.studies.heatmap.contributions import ALL, rule_asked
-from explorer.studies.heatmap.experiments.error_curves import read_by
+from explorer.studies.heatmap.experiments.error_curves import parameters_read_by
 from explorer.studies.heatmap.experiments.trial import make_trial
 from explorer.studies.heatmap.losses import doubling
 from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_CELL_EACH
@@ -226,4 +226,4 @@ def test_a_trial_is_known_by_its_counts_and_not_by_the_rule() -> None:
     plain = make_trial(**same, values={"mechanism": "adaptive"})
     rule = {"weights": "one-cell", "cap": 3, "one_cell": True}
     assert make_trial(**same, values={"mechanism": "adaptive", **rule}) == plain
-    assert {"weights", "cap"} <= read_by("adaptive")
+    assert {"weights", "cap"} <= parameters_read_by("adaptive")

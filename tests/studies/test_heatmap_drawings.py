@@ -25,7 +25,7 @@ from explorer.studies.base.study import (
     relevant,
 )
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.experiments.error_curves import AXES, compared
+from explorer.studies.heatmap.experiments.error_curves import AXES, default_mechanisms
 from explorer.studies.heatmap.mechanisms import HIDES_USERS, MECHANISMS, recommended
 from explorer.studies.heatmap.noisy_points import clamped, nearest_turn, one_of_each
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -309,7 +309,7 @@ def test_it_is_ranked_with_no_other() -> None:
     request = request_for(mechanism="planar-laplace")
     assert recommended(request).reason == HIDES_USERS
     for axis in AXES.values():
-        assert "planar-laplace" not in compared("planar-laplace", axis)
+        assert "planar-laplace" not in default_mechanisms("planar-laplace", axis)
     beside = answers(request_for(beside="points"))[0]
     assert any("does not compare" in note for note in beside.notes)
     assert any("α·(d₁ + … + d_k)" in note for note in beside.notes)

@@ -115,7 +115,6 @@ _ALLOWED = {
     "studies/base/numbers.py",
     "ui/panels/sample.py",
     "studies/heatmap/experiments/error_curves.py",
-    "studies/heatmap/experiments/proved_curves.py",
     "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
     "ui/controllers/activity.py",

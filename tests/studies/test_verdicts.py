@@ -10,7 +10,14 @@ import pytest
 from explorer.privacy.coordinates.mean import m_mean_variances
 from explorer.privacy.user_metric import sorted_delta
 from explorer.studies.base.help_page import Preset, preset_numbers, trend
-from explorer.studies.coordinate_mean import figure3
+from explorer.studies.coordinate_mean.figure3 import (
+    USERS,
+    D,
+    crossing,
+    mean_error,
+    median_error,
+    paper_budget,
+)
 from explorer.studies.heatmap.help import FILLED, trends
 from explorer.studies.registry import get_study, study_infos
 from tests.studies import verdict_numbers
@@ -80,13 +87,13 @@ def test_equation_7_is_proved_by_hops_in_increasing_order_alone() -> None:
 
 
 def test_means_and_medians_of_figure_3_cross_apart() -> None:
-    assert figure3.crossing(figure3.mean_error) == pytest.approx(0.0859, abs=1e-4)
-    assert figure3.crossing(figure3.median_error) == pytest.approx(0.1751, abs=2e-4)
-    normals = np.random.default_rng(3).standard_normal((100_000, figure3.D)) ** 2
-    budget = figure3.paper_budget(0.175)
-    variances = m_mean_variances(np.ones(figure3.D), budget) / figure3.USERS
+    assert crossing(mean_error) == pytest.approx(0.0859, abs=1e-4)
+    assert crossing(median_error) == pytest.approx(0.1751, abs=2e-4)
+    normals = np.random.default_rng(3).standard_normal((100_000, D)) ** 2
+    budget = paper_budget(0.175)
+    variances = m_mean_variances(np.ones(D), budget) / USERS
     drawn = float(np.median(normals @ variances))
-    assert figure3.median_error(budget, 0.175) == pytest.approx(drawn, rel=0.02)
+    assert median_error(budget, 0.175) == pytest.approx(drawn, rel=0.02)
 
 
 def test_by_which_measures_figures_10_and_11_get_worse() -> None:

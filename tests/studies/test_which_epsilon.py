@@ -32,20 +32,24 @@ from explorer.studies.heatmap.experiments.error_curves import (
     MEASURES,
     STAGES,
     ErrorCurve,
-    compared,
     curve_points,
+    default_mechanisms,
     error_curves,
     first_curve,
     first_target,
-    in_order,
-    read_by,
+    parameters_read_by,
+    proved_curves,
+    trials_in_order,
 )
-from explorer.studies.heatmap.experiments.judging import taken
+from explorer.studies.heatmap.experiments.evaluation import request_at
 from explorer.studies.heatmap.experiments.plan import Point, rows_of
-from explorer.studies.heatmap.experiments.proved_curves import proved_curves
-from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
-from explorer.studies.heatmap.experiments.sources import Place
-from explorer.studies.heatmap.experiments.synthetic import Mixtures, Points
+from explorer.studies.heatmap.experiments.samples import (
+    UNIT_SQUARE,
+    Mixtures,
+    Place,
+    Points,
+    count_points,
+)
 from explorer.studies.heatmap.experiments.trial import run_trial, task_of
 from explorer.studies.heatmap.experiments.utility_search import (
     GRID,
@@ -86,7 +90,7 @@ def rows(tmp_path_factory):
 
 
 def test_trials_run_coarse_first(rows) -> None:
-    trials = in_order(rows, key)
+    trials = trials_in_order(rows, key)
     assert len(trials.by_key) == 2 * len(EPSILONS) * 5
     draws = [trial["draw"] for trial in trials.by_key.values()]
     of = [trial["values"]["mechanism"] for trial in trials.by_key.values()]
@@ -102,7 +106,7 @@ def test_trials_run_coarse_first(rows) -> None:
 
 def test_curves_say_what_the_draws_say(rows) -> None:
     """Half of the trials are known: those points have numbers, the others none."""
-    trials = in_order(rows, key)
+    trials = trials_in_order(rows, key)
     found = {k: {"emd": 1.0 + t["draw"]} for k, t in trials.by_key.items() if t["draw"] < 3}
     del found[key(rows[0].trials[2])]
     curves = error_curves(trials, found, "emd")
@@ -128,10 +132,10 @@ def test_a_curve_over_users_ends_with_those_there_are() -> None:
 
 
 def test_only_what_reads_an_axis_is_drawn_over_it() -> None:
-    assert compared("gaussian", AXES["epsilon"])[0] == "gaussian"
-    assert len(compared("gaussian", AXES["epsilon"])) == 5
-    assert "laplace" not in compared("pyramid", AXES["w"])
-    assert compared("laplace", AXES["w"])[0] != "laplace"
+    assert default_mechanisms("gaussian", AXES["epsilon"])[0] == "gaussian"
+    assert len(default_mechanisms("gaussian", AXES["epsilon"])) == 5
+    assert "laplace" not in default_mechanisms("pyramid", AXES["w"])
+    assert default_mechanisms("laplace", AXES["w"])[0] != "laplace"
 
 
 def test_the_estimate_is_where_the_curve_meets_the_target() -> None:
@@ -255,16 +259,16 @@ def test_the_answer_is_one_sentence() -> None:
 def test_an_epsilon_taken_says_where_it_came_from(came: Origin, holds: bool | None) -> None:
     selection = Selection("0" * 64, Region(40.0, -74.0, 41.0, -73.0))
     request = replace(REQUEST, selection=selection)
-    asked = taken(request, "pyramid", AXES["epsilon"], 1.0, came)
+    asked = request_at(request, "pyramid", AXES["epsilon"], 1.0, came)
     assert (asked["mechanism"], asked["epsilon"]) == ("pyramid", 1.0)
     found = next(c for c in conditions(asked) if c.text.startswith("ε"))
     assert found.holds is holds  # never ✓, though 1 is the default
     assert asked.selection.rows == request.selection.rows
     again = recipe_from_dict(Recipe(asked).to_dict()).request
     assert again.selection.epsilon_from is asked.selection.epsilon_from
-    users = taken(request, "pyramid", AXES["users"], 50.0, came).selection
+    users = request_at(request, "pyramid", AXES["users"], 50.0, came).selection
     assert (users.users, users.epsilon_from) == (50, Origin.TYPED)
-    finer = taken(request, "pyramid", AXES["resolution"], 64.0, came)
+    finer = request_at(request, "pyramid", AXES["resolution"], 64.0, came)
     assert finer["resolution"] == "64"
     assert finer.selection.settings_from is came
     found = next(c for c in conditions(finer) if c.text.startswith("ε"))
@@ -274,12 +278,12 @@ def test_an_epsilon_taken_says_where_it_came_from(came: Origin, holds: bool | No
 
 def test_what_was_found_here_is_not_taken_back_by_a_stand_in() -> None:
     request = replace(REQUEST, selection=Selection("0" * 64, Region(40.0, -74.0, 41.0, -73.0)))
-    here = taken(request, "adaptive", AXES["sigma"], 0.04, Origin.JUDGED)
-    later = taken(here, "pyramid", AXES["epsilon"], 1.0, Origin.STAND_IN).selection
+    here = request_at(request, "adaptive", AXES["sigma"], 0.04, Origin.JUDGED)
+    later = request_at(here, "pyramid", AXES["epsilon"], 1.0, Origin.STAND_IN).selection
     assert (later.epsilon_from, later.settings_from) == (Origin.STAND_IN, Origin.JUDGED)
     assert later.judged
-    other = taken(request, "pyramid", AXES["epsilon"], 1.0, Origin.JUDGED).selection
-    same = taken(request, request["mechanism"], AXES["epsilon"], 1.0, Origin.JUDGED).selection
+    other = request_at(request, "pyramid", AXES["epsilon"], 1.0, Origin.JUDGED).selection
+    same = request_at(request, request["mechanism"], AXES["epsilon"], 1.0, Origin.JUDGED).selection
     assert (other.settings_from, same.settings_from) == (Origin.JUDGED, Origin.TYPED)
 
 
@@ -363,7 +367,7 @@ def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> Non
             Place("square"),
             source,
             40,
-            {**{k: v for k, v in request.values if k in read_by(key)}, "mechanism": key},
+            {**{k: v for k, v in request.values if k in parameters_read_by(key)}, "mechanism": key},
             10,
         )
         for key in able

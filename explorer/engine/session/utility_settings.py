@@ -11,13 +11,13 @@ from msgspec import UNSET
 
 from explorer.engine.session import schema
 from explorer.engine.session.schema import plain, read_fields
-from explorer.studies.heatmap.experiments.judging import MADE, axes_on
+from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS, axes_of
 
 JUDGED_ON = {
     "these check-ins": "",
     "synthetic people": "sample",
     "theory (no data)": "theory",
-    **{people.name: key for key, people in MADE.items()},
+    **{people.name: key for key, people in SYNTHETIC_USERS.items()},
 }
 """What exports say of whom is judged on; they call any other file `STAND_IN` and never name it."""
 STAND_IN = "a stand-in file"
@@ -54,7 +54,7 @@ class UtilitySettings:
         """Return this view with another axis, measure, statistic or evaluation data."""
         change: dict[str, Any] = {name: value}
         settings = replace(self, **change)
-        axes = [axis.key for axis in axes_on(settings.judged_on)]
+        axes = [axis.key for axis in axes_of(settings.judged_on)]
         return settings if settings.axis in axes else replace(settings, axis=axes[0])
 
     def over(self, axis: str, judged_on: str = "") -> UtilitySettings:

@@ -31,7 +31,7 @@ from explorer.studies.base.study import (
     Scale,
     Table,
 )
-from explorer.studies.coordinate_learnt import sources, tables, theory
+from explorer.studies.coordinate_learnt import sources, theory
 from explorer.studies.coordinate_learnt.help import PAGE, PRESETS
 from explorer.studies.coordinate_learnt.plots import (
     BIT_PARAMETERS,
@@ -46,7 +46,14 @@ from explorer.studies.coordinate_learnt.plots import (
     LearntPoints,
     level_of,
 )
-from explorer.studies.coordinate_learnt.tables import confidence, format_level
+from explorer.studies.coordinate_learnt.tables import (
+    confidence,
+    domain_table,
+    figure_1,
+    format_level,
+    level_table,
+    step_table,
+)
 from explorer.studies.coordinate_learnt.theory import (
     EXAMPLE_2,
     M_MEAN,
@@ -349,13 +356,13 @@ class CoordinateLearnt(CurveStudy):
         """Return levels, Figure 1, the domain, and the effect of a processing step."""
         setting, beta = p.setting, float(p.request["beta"])
         shown = [
-            tables.level_table(setting.domain, setting.levels, beta),
-            tables.figure_1(setting.domain, setting.levels, setting.place),
-            tables.domain_table(setting.domain),
+            level_table(setting.domain, setting.levels, beta),
+            figure_1(setting.domain, setting.levels, setting.place),
+            domain_table(setting.domain),
         ]
         if p.request["step"] and not setting.skipped:
             before = theory.levels_of(setting.before, setting.coupling)
-            shown.insert(2, tables.step_table(before, setting.levels))
+            shown.insert(2, step_table(before, setting.levels))
         return tuple(shown)
 
     def notes(self, p: LearntPoints) -> tuple[str, ...]:

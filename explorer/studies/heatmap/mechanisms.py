@@ -90,7 +90,7 @@ _CLAMPED = (
     "How many points there are is not hidden, nor how many each user has."
 )
 _RUN = "explorer.studies.heatmap.run:"
-_PROVED = "explorer.studies.heatmap.experiments.proved_curves:"
+_PROVED = "explorer.studies.heatmap.experiments.error_curves:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
 _WIDER = "explorer.studies.heatmap.guarantee:wider"
 _SHUFFLED = "explorer.studies.heatmap.shuffled_pyramid:"
@@ -307,7 +307,7 @@ MECHANISMS: dict[str, Mechanism] = {
             uses=("w", "backend", "variant"),
             in_figures=True,
             compared=True,
-            proved=_PROVED + "pyramid",
+            proved=_PROVED + "pyramid_bound",
             release="heatmap.paper/1",
         ),
         Mechanism(
@@ -318,7 +318,7 @@ MECHANISMS: dict[str, Mechanism] = {
             _LEVELS,
             (CAPPED,),
             uses=("w", "n0", "backend"),
-            proved=_PROVED + "capped",
+            proved=_PROVED + "capped_bound",
         ),
         Mechanism(
             "least-squares",
@@ -340,7 +340,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "the counts of one level, fixed beforehand, change by at most 1 in total",
             (DENSE,),
             uses=("n0",),
-            proved=_PROVED + "dense",
+            proved=_PROVED + "dense_bound",
         ),
         Mechanism(
             "laplace",

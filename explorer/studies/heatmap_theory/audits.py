@@ -11,8 +11,7 @@ from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.study import Context, Guarantee, Request, Selection, default_request
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.heatmap.draws import WithoutNoise
-from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
-from explorer.studies.heatmap.experiments.synthetic import Points
+from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Points, count_points
 from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS, Mechanism
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism

@@ -25,11 +25,8 @@ from explorer.studies.base.study import (
     Statistic,
 )
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffled_histograms import (
-    paper_tables,
-    sources,
-    theory,
-)
+from explorer.studies.shuffled_histograms import sources, theory
+from explorer.studies.shuffled_histograms.paper_tables import Row, table1_orders
 from explorer.studies.shuffled_histograms.theory import Settings, Values
 
 _CALIBRATED_SWEEPS = ("n", "eps", "delta", "trusted")
@@ -89,10 +86,10 @@ class HistogramPoints(Points):
         return np.ones(self.settings.n.shape)
 
     @cached_property
-    def table_1(self) -> list[paper_tables.Row]:
+    def table_1(self) -> list[Row]:
         """Rows of Table 1 that are orders of growth only."""
         s = self.settings
-        return paper_tables.table1_orders(s.n, s.d, s.eps, s.delta)
+        return table1_orders(s.n, s.d, s.eps, s.delta)
 
     @cached_property
     def fewer(self) -> HistogramPoints:

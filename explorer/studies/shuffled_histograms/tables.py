@@ -10,7 +10,7 @@ from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Table
-from explorer.studies.shuffled_histograms import paper_tables
+from explorer.studies.shuffled_histograms.paper_tables import chasing_lower, table2
 
 Cell = str | float | None
 Randomiser = dict[int, dict[tuple[int, ...], Fraction]]
@@ -79,7 +79,7 @@ def table_1(
 def table_2_rows(eps: float, delta: float, levels: int, length: int) -> list[tuple[Cell, ...]]:
     """Return the rows of Table 2; run in a worker, as it takes up to 2 s."""
     rows: list[tuple[Cell, ...]] = []
-    for problem, found in paper_tables.table2(eps, delta, levels, length).items():
+    for problem, found in table2(eps, delta, levels, length).items():
         for row in found:
             value = float(row.value.value) if bool(row.value.valid) else None
             standing = "order only" if row.order_only else str(row.value.role.value)
@@ -114,7 +114,7 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float, delta: float) -> Table:
 def separation(rows: list[tuple[Cell, ...]], eps: float) -> Table:
     """Return the separation of Theorem 1.2, users against ℓ, from the rows of Table 2."""
     shuffled = [row for row in rows if row[0] == "pointer chasing" and row[3] == "upper bound"]
-    local = paper_tables.chasing_lower(eps, _LENGTHS)
+    local = chasing_lower(eps, _LENGTHS)
     orders = np.where(local.valid, local.value, np.nan)
     return Table(
         "separation",

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import explorer.privacy.coordinates as co
-from explorer.studies.coordinate_mean import figure3
+from explorer.studies.coordinate_mean.figure3 import paper_budget, sample_copies, simulate
 from tests import snapshots
 
 
 def test_coupling_of_public_data_brackets_the_truth():
     # Risk of the lower bounds together: 1e-6.
     rng = np.random.default_rng(31)
-    x = (figure3.sample_copies(40_000, 3, 0.3, rng) > 0).astype(int)
+    x = (sample_copies(40_000, 3, 0.3, rng) > 0).astype(int)
     found = co.coupling_of_public_data(x, 1 - 1e-6)
     np.testing.assert_allclose(found.plug_in, 0.3, atol=0.03)
     assert (found.lower <= 0.3).all()
@@ -39,7 +39,7 @@ def test_upper_bounds_of_public_data_hold_at_their_confidence():
     # 80 would fail, more than 125 with probability below 1e-7; the bound is conservative.
     rng, failures, plain = np.random.default_rng(34), 0, 0
     for _ in range(400):
-        x = (figure3.sample_copies(300, 3, 0.3, rng) > 0).astype(int)
+        x = (sample_copies(300, 3, 0.3, rng) > 0).astype(int)
         upper = co.coupling_upper(x, [2, 2, 2], 0.2)
         failures += bool((upper < 0.3).any())
         plain += bool((co.coupling_of_public_data(x).plug_in < 0.3).any())
@@ -51,7 +51,7 @@ def test_upper_bounds_of_public_data_hold_at_their_confidence():
 @pytest.mark.full
 def test_upper_bounds_fall_to_the_truth_with_more_records():
     rng = np.random.default_rng(35)
-    x = (figure3.sample_copies(200_000, 3, 0.3, rng) > 0).astype(int)
+    x = (sample_copies(200_000, 3, 0.3, rng) > 0).astype(int)
     found = [co.coupling_upper(x[:n], [2, 2, 2], 0.05).max() for n in (2_000, 20_000, 200_000)]
     assert found[0] > found[1] > found[2] > 0.3
     assert found[2] < 0.32
@@ -121,10 +121,10 @@ def test_where_the_papers_heuristic_starts_to_lose():
     plain = np.full(10, 0.2)
 
     def mse(q):
-        return float(co.m_mean_mse(1.0, figure3.paper_budget(q), 1e4))
+        return float(co.m_mean_mse(1.0, paper_budget(q), 1e4))
 
     def projected(q):
-        return float(co.projected_mse(0.0, 1.0, figure3.paper_budget(q), 1e4))
+        return float(co.projected_mse(0.0, 1.0, paper_budget(q), 1e4))
 
     assert crossing(mse, float(co.m_mean_mse(1.0, plain, 1e4)), 0.02, 0.5) == pytest.approx(
         0.0859, abs=2e-4
@@ -139,8 +139,8 @@ def test_where_the_papers_heuristic_starts_to_lose():
 def test_simulated_errors_have_the_exact_mean(q):
     # Four means within 5.5 standard errors: false alarm below 2e-7.
     rng = np.random.default_rng(34)
-    trials = figure3.simulate(q, 300, rng, users=2000)
-    c = figure3.paper_budget(q)
+    trials = simulate(q, 300, rng, users=2000)
+    c = paper_budget(q)
     for sample, exact in (
         (trials.plain, co.m_mean_mse(1.0, c, 2000)),
         (trials.projected, co.projected_mse(0.0, 1.0, c, 2000)),
@@ -148,7 +148,7 @@ def test_simulated_errors_have_the_exact_mean(q):
         # The normal approximation of the projected error is good to a percent here.
         error = abs(sample.mean() - float(exact)) - 0.01 * float(exact)
         assert error < 5.5 * sample.std() / math.sqrt(sample.size)
-    silent = figure3.simulate(0.1, 2, rng, c=np.r_[0.0, np.ones(9)], users=50)
+    silent = simulate(0.1, 2, rng, c=np.r_[0.0, np.ones(9)], users=50)
     assert np.isinf(silent.plain).all()
     assert np.isfinite(silent.projected).all()
 
@@ -157,7 +157,7 @@ def test_prior_of_figure_3_is_sampled_exactly():
     # χ² with 7 degrees of freedom: false alarm 1e-6.
     from scipy import stats
 
-    x = figure3.sample_copies(100_000, 3, 0.4, np.random.default_rng(35))
+    x = sample_copies(100_000, 3, 0.4, np.random.default_rng(35))
     codes = (x > 0) @ [4, 2, 1]
     expected = co.copies_prior(3, 0.4) * 100_000
     assert stats.chisquare(np.bincount(codes, minlength=8), expected).pvalue > 1e-6

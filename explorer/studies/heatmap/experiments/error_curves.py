@@ -1,4 +1,10 @@
-"""Error against ε, and against what else can be chosen: which trials, and the curves they make."""
+"""Curves of the error of mechanisms against ε and other parameters: estimated and proved.
+
+Estimates come from trials. The table of `explorer.studies.heatmap.mechanisms` names the proved
+bounds: each bounds from above the expected earth mover's distance between the map before the blur
+and the true one, in the unit square, for any data of so many users; those that need few cells with
+mass are in `FEW_CELLS`. The blur increases no distance between maps.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +12,36 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from explorer.geography.region import Region
-from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.bound import Bound, FloatArray
+from explorer.privacy.heatmaps import depth_cap, level_of, schedule, start_level, theory
+from explorer.privacy.heatmaps.theory import DIAMETER, kl_bound, similarity_bound
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions import RULE
-from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
-from explorer.studies.heatmap.experiments.sources import Place, Source
-from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise
-from explorer.studies.heatmap.experiments.synthetic import FILLED_SHARES
+from explorer.studies.heatmap.experiments.plan import QUANTILES, Point, Row, Trials, summarise
+from explorer.studies.heatmap.experiments.samples import FILLED_SHARES, Place, Source
 from explorer.studies.heatmap.experiments.trial import LEAST, Found, Trial
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DRAWS = 20
-"""Draws a point at first."""
+"""Draws a point in the first round."""
 MAX_CURVES = 5
 """Mechanisms that are compared at once."""
 STAGES = (1, 3)
-"""Every curve has so many draws a point before any has more: coarse first."""
+"""Draws a point that every curve has before any has more."""
 OFTEN = 0.9
 """The share of draws that are to be at least as good as a target: 9 of 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What a curve may be drawn over.
+    """Parameter on the x axis of error curves.
 
     Attributes
     ----------
@@ -42,9 +49,9 @@ class Axis:
         Parameter of the heatmap study, or ``users``.
     symbol, name : str
     values : tuple
-        Where it is computed, from left to right.
+        Values at which errors are computed, ascending.
     of_data : bool
-        Whether it is no setting but tells one made data set from another.
+        Whether it distinguishes synthetic data sets and is no setting of the map.
     """
 
     key: str
@@ -70,7 +77,7 @@ AXES = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What says how near a map is to the true one.
+    """Measure of the distance or similarity of a map and the true one.
 
     Attributes
     ----------
@@ -155,7 +162,7 @@ class ErrorCurve:
     mean, low, high : ndarray
         Mean over draws, and the 95 % interval of the mean over new noise.
     quantiles : ndarray, shape (5, N)
-        Those of `explorer.studies.heatmap.experiments.statistics.QUANTILES`.
+        Those of `explorer.studies.heatmap.experiments.plan.QUANTILES`.
     values : tuple of tuples of float
         What was measured at every x, NaN where a draw has no such number.
     proved : bool
@@ -177,7 +184,7 @@ class ErrorCurve:
         return np.asarray(self.quantiles[QUANTILES.index(q)])
 
 
-def compared(chosen: str, axis: Axis) -> tuple[str, ...]:
+def default_mechanisms(chosen: str, axis: Axis) -> tuple[str, ...]:
     """Return the mechanisms whose curves are drawn over an axis: the chosen one first.
 
     Those that do not read what is on the axis are left out, and so is one that promises something
@@ -186,10 +193,10 @@ def compared(chosen: str, axis: Axis) -> tuple[str, ...]:
     keys = dict.fromkeys([chosen, *(m.key for m in MECHANISMS.values() if m.compared)])
     if not MECHANISMS[chosen].comparable:
         del keys[chosen]
-    return tuple(reading(axis, keys)[:MAX_CURVES])
+    return tuple(mechanisms_reading(axis, keys)[:MAX_CURVES])
 
 
-def reading(axis: Axis, mechanisms: Iterable[str]) -> list[str]:
+def mechanisms_reading(axis: Axis, mechanisms: Iterable[str]) -> list[str]:
     """Return those of some mechanisms that read what is on an axis."""
     special = any(axis.key in mechanism.uses for mechanism in MECHANISMS.values())
     return [key for key in mechanisms if not special or axis.key in MECHANISMS[key].uses]
@@ -218,7 +225,7 @@ def curve_points(
     """
     points = []
     for mechanism in mechanisms:
-        reads = read_by(mechanism)
+        reads = parameters_read_by(mechanism)
         fixed = {key: value for key, value in request.values if key in reads}
         for x in axis.values:
             values, asked = {**fixed, "mechanism": mechanism}, users
@@ -233,7 +240,7 @@ def curve_points(
     return points
 
 
-def read_by(mechanism: str) -> frozenset[str]:
+def parameters_read_by(mechanism: str) -> frozenset[str]:
     """Return the parameters that a mechanism's heatmap and the true one depend on."""
     found = MECHANISMS[mechanism]
     own = (p.key for p in found.parameters)
@@ -247,7 +254,7 @@ class CurveTrials(Trials):
     keys: tuple[tuple[str, ...], ...] = ()
 
 
-def in_order(rows: Sequence[Row], key: Callable[[Trial], str]) -> CurveTrials:
+def trials_in_order(rows: Sequence[Row], key: Callable[[Trial], str]) -> CurveTrials:
     """Return the trials of curves in the order in which they are run: coarse first.
 
     Curve after curve gets its first draw, then each its first few, then all the others draw by
@@ -297,3 +304,98 @@ def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]], least: f
     drawn = tuple(tuple(values) for _, values in points)
     draws = tuple(map(len, drawn))
     return ErrorCurve(mechanism, x, draws, mean, low, high, quantiles, drawn)
+
+
+PROVED_EPSILONS = tuple(
+    dict.fromkeys(float(f"{x:.3g}") for x in np.geomspace(0.05, 20.0, 241).tolist())
+)
+"""Values of ε at which bounds are evaluated."""
+
+
+def proved_curves(
+    request: Request, axis: Axis, measure: str, sides_km: tuple[float, float] | None
+) -> tuple[ErrorCurve, ...]:
+    """Return bounds on the mean over draws, for every mechanism that has one, and empty curves.
+
+    Parameters
+    ----------
+    request : Request
+        Its n₀ stands for the users there are, but where they are on the axis.
+    axis : Axis
+        One with ε on it is computed at `PROVED_EPSILONS`.
+    measure : str
+        A key of `explorer.studies.heatmap.experiments.error_curves.MEASURES`.
+    sides_km : (width, height) or None
+
+    Returns
+    -------
+    tuple of ErrorCurve
+        Upper bounds on a mean error, lower ones on a mean similarity: `mean`. NaN where nothing is
+        proved: other mechanisms, bounds that no map exceeds, the Pearson correlation, kilometres
+        where there are none, a blur of 0 for similarity and KL divergence.
+    """
+    if axis.key == "epsilon":
+        axis = replace(axis, values=PROVED_EPSILONS)
+    able = mechanisms_reading(
+        axis, (key for key, mechanism in MECHANISMS.items() if mechanism.proved)
+    )
+    keys = dict.fromkeys((*default_mechanisms(request["mechanism"], axis), *able))
+    return tuple(_proved_curve(key, request, axis, measure, sides_km) for key in keys)
+
+
+def _proved_curve(
+    mechanism: str, request: Request, axis: Axis, measure: str, sides_km: Any
+) -> ErrorCurve:
+    bound, fixed = MECHANISMS[mechanism].proved, dict(request.values)
+    found = []
+    for x in axis.values if bound else ():
+        users = x if axis.key == "users" else fixed["n0"]
+        values = fixed if axis.key == "users" else {**fixed, axis.key: x}
+        emd = float(resolve_name(bound)(values, users).value)
+        found.append(_bound_of_measure(measure, emd, float(values["sigma"]), sides_km))
+    mean = np.array(found) if bound else np.full(len(axis.values), np.nan)
+    x = np.array([float(value) for value in axis.values])
+    none = np.full((len(QUANTILES), len(x)), np.nan)
+    return ErrorCurve(mechanism, x, (0,) * len(x), mean, mean, mean, none, proved=True)
+
+
+def _bound_of_measure(measure: str, emd: float, sigma: float, sides_km: Any) -> float:
+    """Return what a bound on the mean distance says of the mean of a measure; NaN for nothing.
+
+    √ is concave: a lower bound of the mean similarity stays one.
+    """
+    if emd >= DIAMETER:
+        return math.nan
+    if measure == "emd_km" and sides_km is not None:
+        return float(emd * max(sides_km))
+    if measure in ("kl", "similarity") and sigma > 0:
+        return float((kl_bound if measure == "kl" else similarity_bound)(emd, sigma).value)
+    return emd if measure == "emd" else math.nan
+
+
+Settings = Mapping[str, Any]
+
+
+def pyramid_bound(values: Settings, users: float) -> Bound:
+    """Bound the paper's algorithm (`theory.sparse_error_bound`)."""
+    level, w = level_of(int(values["resolution"])), values["w"]
+    plan = schedule(values["epsilon"], level, w, values["variant"])
+    return theory.sparse_error_bound(plan, w, users)
+
+
+def capped_bound(values: Settings, users: float) -> Bound:
+    """Bound it down to the level that n₀ allows, flat cells below counted in."""
+    epsilon, w = values["epsilon"], values["w"]
+    level = level_of(int(values["resolution"]))
+    last = depth_cap(epsilon, values["n0"], start_level(w, level), level)
+    return theory.sparse_error_bound(schedule(epsilon, level, w, last=last), w, users)
+
+
+def dense_bound(values: Settings, users: float) -> Bound:
+    """Bound dense aggregation, on any map (`theory.dense_error_bound`)."""
+    level = level_of(int(values["resolution"]))
+    return theory.dense_error_bound(values["epsilon"], values["n0"], users, level)
+
+
+FEW_CELLS = tuple(f"{__name__}:{bound.__name__}" for bound in (pyramid_bound, capped_bound))
+"""Those, by name, that hold for maps with mass in at most w cells."""

@@ -12,14 +12,19 @@ from itertools import product
 from typing import Any
 
 from explorer.studies.heatmap.experiments.plan import Point
-from explorer.studies.heatmap.experiments.sources import Place, Source
-from explorer.studies.heatmap.experiments.synthetic import FILLED_SHARES, Gazes, Mixtures
+from explorer.studies.heatmap.experiments.samples import (
+    FILLED_SHARES,
+    Gazes,
+    Mixtures,
+    Place,
+    Source,
+)
 from explorer.studies.heatmap.help import trends_judged
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-CHECKINS, MADE, EITHER = "check-ins", "made data", "made data, or check-ins"
+CHECKINS, SYNTHETIC, EITHER = "check-ins", "made data", "made data, or check-ins"
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Figure:
         """Whether it is about check-ins, made data, or made data unless check-ins are named."""
         if self.pictures or (self.regions and self.made):
             return EITHER
-        return CHECKINS if self.regions else MADE
+        return CHECKINS if self.regions else SYNTHETIC
 
 
 def _by_users(epsilon: float) -> Panel:
@@ -268,7 +273,7 @@ def figure_points(
     ----------
     figure : Figure
     where : sequence of (Place, Source)
-        Regions of check-ins, or what `made_data` returns.
+        Regions of check-ins, or what `synthetic_sources` returns.
     mechanisms : sequence of str
     draws : int
     fixed : mapping
@@ -293,7 +298,7 @@ def figure_points(
                     )
 
 
-def made_data(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
+def synthetic_sources(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
     """Return a figure's made data; of mixtures one for each place of the axis."""
     if figure.pictures:
         return [(Place(f"picture {i}"), Gazes(seed=seed)) for i in range(figure.pictures)]
@@ -324,6 +329,6 @@ def check_users(figure: Figure, checkins: Any, places: Sequence[Place]) -> None:
             )
 
 
-def papers_mechanisms() -> tuple[str, ...]:
+def mechanisms_of_paper() -> tuple[str, ...]:
     """Return the keys of the mechanisms that the figures compare."""
     return tuple(m.key for m in MECHANISMS.values() if m.in_figures)

@@ -1,22 +1,30 @@
-"""The counts that trials are run on, and how they reach the processes that run them.
+"""Samples of users for experiments: their counts, and the check-ins or generators they come from.
 
-A task is plain JSON and small; the counts it is about lie in a file that is named after its
-content, which a process opens once.
+Tasks of trials are small plain JSON; the counts of a sample are in a file named after its content,
+which a process opens once. Generators of synthetic users are keyed by a hash of their description,
+the number of users and the number of the set, so that the data are the same everywhere. Choices
+that the paper leaves open are recorded in the description.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from explorer.files import write_whole
+from explorer.geography.region import PlaneRegion, Region
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
 from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
-from explorer.user_rows import Box
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.user_rows import EARTH_STEP, Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)
 VISITS = ("user", "codes", "visits")
@@ -30,11 +38,11 @@ class Sample:
     Attributes
     ----------
     counts : CellCounts
-        Every user's mass of 1 is shared by their points, as a rule has it.
+        Every user's mass of 1, distributed over their points by a contribution rule.
     votes : CellCounts
         Every user once, in one cell: `one_cell_each`.
     visits : UserCells
-        Who visited which cells how often, for what every user does alone.
+        Visits of every user to every cell, for mechanisms that users run themselves.
     """
 
     counts: CellCounts
@@ -43,7 +51,7 @@ class Sample:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """Return all of it as arrays by name."""
+        """Return all fields as arrays by name."""
         found = {}
         for name in ("counts", "votes"):
             part: CellCounts = getattr(self, name)
@@ -67,7 +75,7 @@ def count_points(points: Any, box: Box, level: int, rule: Contribution = BY_CHEC
 
 
 def digest_of(sample: Sample) -> str:
-    """Return the sha256 of all that a sample holds."""
+    """Return the sha256 of the content of a sample."""
     total = hashlib.sha256()
     for name, array in sample.arrays.items():
         total.update(f"{name} {array.size}\n".encode())
@@ -75,8 +83,8 @@ def digest_of(sample: Sample) -> str:
     return total.hexdigest()
 
 
-def keep(sample: Sample, folder: Path) -> str:
-    """Write a sample into a folder, unless it is there, and return the digest it lies under."""
+def write_sample(sample: Sample, folder: Path) -> str:
+    """Write a sample into a folder, unless it is there, and return its digest."""
     from io import BytesIO
 
     digest = digest_of(sample)
@@ -89,14 +97,14 @@ def keep(sample: Sample, folder: Path) -> str:
 
 
 def open_sample(folder: Path, digest: str) -> Sample:
-    """Return a sample that `keep` wrote.
+    """Return a sample that `write_sample` wrote.
 
     Raises
     ------
     OSError
         If there is none.
     ValueError
-        If it is not what it was.
+        If its content has changed.
     """
     with np.load(_path(folder, digest), allow_pickle=False) as stored:
         parts = [
@@ -119,3 +127,329 @@ def open_sample(folder: Path, digest: str) -> Sample:
 
 def _path(folder: Path, digest: str) -> Path:
     return folder / f"{digest}.npz"
+
+
+UNITED_STATES = (0.0, -135.0, 50.0, -60.0)
+"""The paper's box: latitudes 0…50, longitudes −135…−60."""
+PARTITION = 300
+"""Cells on a side of the paper's partition of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Region in which users are counted.
+
+    Attributes
+    ----------
+    name : str
+        ``S,W,N,E`` in degrees, or a name of synthetic data.
+    region : Region or None
+        None for synthetic data.
+    image : str or None
+        Name of the image, for points in pictures.
+    """
+
+    name: str
+    region: Region | None = None
+    image: str | None = None
+
+    @property
+    def sides_km(self) -> tuple[float, float] | None:
+        """Width and height in kilometres; on a plane that is not the Earth in its unit.
+
+        None of pictures, whose rows have columns named after kilometres.
+        """
+        return None if self.region is None or self.image is not None else self.region.sides
+
+
+class Source(Protocol):
+    """Source of samples of users."""
+
+    @property
+    def data(self) -> str:
+        """Identifies the data in every trial."""
+
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
+        """Return the sample with this number of so many users (None: all) on a 2^ℓ grid.
+
+        Raises
+        ------
+        ValueError
+            If there is nobody.
+        """
+
+
+def place_of(region: Region) -> Place:
+    """Return a region as a place; its name has at most seven decimals, as many as count."""
+    return Place(",".join(degrees(side) for side in region.declared), region)
+
+
+def degrees(value: float) -> str:
+    """Format degrees to 10⁻⁷, without trailing zeros."""
+    return np.format_float_positional(round(value, 7) + 0.0, trim="-")
+
+
+def picture_places(data: Any, number: int, name: str) -> list[Place]:
+    """Return the first so many images of a table of points, padded to a square, as places.
+
+    Raises
+    ------
+    ValueError
+        If its points do not lie in images.
+    """
+    if data.plane is None or not data.images:
+        raise ValueError(
+            f"{name}: {data.basename} has no points in images; name a table of (image, user, x, y) "
+            "and its range by --plane 320x240"
+        )
+    region = PlaneRegion.padded(data.plane)
+    return [Place(image, region, image) for image in data.images[:number]]
+
+
+def busiest_places(data: Any, number: int) -> list[Place]:
+    """Return the so many cells with most users of the paper's partition, most first.
+
+    Their sides are rounded to 10⁻⁷ degrees. This looks at the check-ins: curator only.
+
+    Raises
+    ------
+    ValueError
+        If there are not so many with a user.
+    """
+    cells = data.busiest_cells(UNITED_STATES, PARTITION, number, by="users")
+    if len(cells) < number:
+        raise ValueError(
+            f"{data.basename}: {len(cells)} of the cells in latitudes 0 to 50 and longitudes "
+            f"−135 to −60 have a check-in, not {number}; ask for fewer with --regions, or name a "
+            "region with --region S,W,N,E"
+        )
+    return [place_of(Region(*(round(side, 7) for side in cell.box))) for cell in cells]
+
+
+def data_of(checkins: Any) -> str:
+    """Return the identifier of check-ins: the fingerprint, and the privacy unit if not a user."""
+    found = str(checkins.fingerprint)
+    return found if checkins.unit == "user" else f"{found}-{checkins.unit}"
+
+
+class CheckinSource:
+    """Samples of the users of an open check-in file.
+
+    Parameters
+    ----------
+    checkins : CheckinData
+    data_seed : int
+        Seed of sample number 0; sample number i has data_seed + i.
+    check : callable
+        Called repeatedly; may raise to stop.
+    """
+
+    def __init__(
+        self, checkins: Any, data_seed: int = 0, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._checkins = checkins
+        self._data_seed = data_seed
+        self._check = check
+        self._last: tuple[object, Any] = (None, None)
+
+    @property
+    def data(self) -> str:
+        """The file's fingerprint, and its privacy unit if that is not a user."""
+        return data_of(self._checkins)
+
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
+        """Return the users with the smallest hashes under the number's seed, or all."""
+        assert place.region is not None
+        box, seed = place.region.box, self._data_seed + number
+        asked = (box, users, None if users is None else seed, place.image)
+        image = {} if place.image is None else {"image": place.image}
+        if self._last[0] != asked:
+            points = self._checkins.points(
+                box, users=users, data_seed=seed, check=self._check, **image
+            )
+            self._last = (asked, points)
+        points = self._last[1]
+        if not points.users_used:
+            raise ValueError(
+                f"{place.name}: nobody checked in there; name another region with --region S,W,N,E"
+            )
+        return count_points(points, box, level, rule)
+
+
+FILLED_GRID = 256
+"""Cells on a side of the grid of which mixtures fill a share."""
+MAX_POINTS_A_USER = 8192
+"""Largest number of points a user."""
+FILLED_SHARES = (0.04, 0.15, 0.3, 0.75)
+"""Shares of cells filled by mixtures of more, and wider, Gaussians."""
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points in the unit square, with the names of `explorer.checkins.SelectedRows`."""
+
+    user: IntArray
+    lat: FloatArray
+    lon: FloatArray
+    weight: None = None
+    step: ClassVar[Fraction] = EARTH_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Mixtures:
+    """Users who draw their points from a mixture of Gaussians.
+
+    Means are uniform in [.1, .9]², axes random, s.d. along each axis uniform in a range; points
+    outside the unit square are drawn again. All users have the same number of points: the least
+    with which a share of the cells of a 256 × 256 grid holds one.
+
+    Attributes
+    ----------
+    components : int
+    share : float
+        In (0, 1).
+    spread : (low, high)
+        Range of the s.d., in sides of the square.
+    seed : int
+    """
+
+    components: int
+    share: float
+    spread: tuple[float, float]
+    seed: int = 0
+
+    @property
+    def data(self) -> str:
+        """Description of the generator."""
+        low, high = self.spread
+        return (
+            f"mixtures of {self.components} Gaussians, s.d. {low:g} to {high:g}, filling "
+            f"{self.share:g} of 256 × 256 cells, seed {self.seed}"
+        )
+
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
+        """Return the users of a mixture of its own for every number (see `Source.sample`)."""
+        users = _number_of_users(users)
+        rng = generator(self.data, users, number)
+        means = rng.uniform(0.1, 0.9, (self.components, 2))
+        spread = rng.uniform(*self.spread, (self.components, 2))
+        angle = rng.uniform(0, math.pi, self.components)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+        def draw(count: int) -> FloatArray:
+            k = rng.integers(self.components, size=count)
+            scaled = rng.standard_normal((count, 2)) * spread[k]
+            return np.asarray(means[k] + np.einsum("abn,nb->na", turn[:, :, k], scaled))
+
+        wanted = math.ceil(self.share * FILLED_GRID**2)
+        first = np.full(
+            FILLED_GRID**2, MAX_POINTS_A_USER
+        )  # whose how many-th point was first in a cell
+        drawn: list[FloatArray] = []
+        total = 0
+        while np.count_nonzero(first < total) < wanted:
+            if total >= MAX_POINTS_A_USER:
+                raise ValueError(
+                    f"{self.data}: {MAX_POINTS_A_USER} points a user do not fill so much"
+                )
+            more = max(16, total)
+            points = in_unit_square(draw, users * more).reshape(users, more, 2)
+            cell = (points * FILLED_GRID).astype(np.int64)
+            place_in_turn = np.broadcast_to(total + np.arange(more), (users, more))
+            np.minimum.at(first, cell[..., 0] * FILLED_GRID + cell[..., 1], place_in_turn)
+            drawn.append(points)
+            total += more
+        enough = int(np.partition(first, wanted - 1)[wanted - 1]) + 1
+        return _count(np.concatenate(drawn, axis=1)[:, :enough], level, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Gazes:
+    """Points distributed like fixations on pictures: around four objects and the middle.
+
+    Of a user's points 60 % lie around one of four objects (uniform in the middle 80 % of the
+    picture, s.d. .04 of its sides), 40 % around the middle (s.d. .18); outside the picture they are
+    drawn again. The picture, 320 × 240 pixels, lies in the corner of a square of 512.
+    """
+
+    points_a_user: int = 20
+    seed: int = 0
+
+    @property
+    def data(self) -> str:
+        """Description of the generator."""
+        return f"gaze-like, {self.points_a_user} points a user, 320 × 240 of 512², seed {self.seed}"
+
+    def sample(
+        self,
+        place: Place,
+        users: int | None,
+        level: int,
+        number: int,
+        rule: Contribution = BY_CHECKINS,
+    ) -> Sample:
+        """Return a picture of its own for every place; the number changes who looks."""
+        users = _number_of_users(users)
+        things = generator(self.data, place.name).uniform(0.1, 0.9, (4, 2))
+        rng = generator(self.data, place.name, users, number)
+
+        def draw(count: int) -> FloatArray:
+            at_thing = rng.random(count) < 0.6
+            middle = np.where(at_thing[:, None], things[rng.integers(4, size=count)], 0.5)
+            spread = np.where(at_thing, 0.04, 0.18)
+            return np.asarray(middle + rng.standard_normal((count, 2)) * spread[:, None])
+
+        points = in_unit_square(draw, users * self.points_a_user)
+        points *= (320 / 512, 240 / 512)
+        return _count(points.reshape(users, self.points_a_user, 2), level, rule)
+
+
+def generator(*name: object) -> np.random.Generator:
+    """Return random numbers that depend on what they are called and on nothing else."""
+    digest = hashlib.sha256("\n".join(map(str, name)).encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+
+
+def in_unit_square(draw: Callable[[int], FloatArray], count: int) -> FloatArray:
+    """Return so many points (x, y) of a sampler, those outside [0, 1)² drawn again."""
+    found = np.empty((0, 2))
+    while missing := count - len(found):
+        points = draw(missing)
+        inside = ((points >= 0) & (points < 1)).all(axis=1)
+        found = np.concatenate([found, points[inside]])
+    return found
+
+
+def _number_of_users(users: int | None) -> int:
+    if users is None:
+        raise ValueError("users: made data have as many as are asked for; give a number, not all")
+    return users
+
+
+def _count(points: FloatArray, level: int, rule: Contribution) -> Sample:
+    """Return the sample of points of shape (users, points, 2)."""
+    users, each, _ = points.shape
+    user = np.repeat(np.arange(users), each)
+    x, y = points.reshape(-1, 2).T
+    return count_points(Points(user, y, x), UNIT_SQUARE, level, rule)

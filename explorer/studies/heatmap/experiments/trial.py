@@ -121,13 +121,13 @@ def ready() -> None:
 
 
 def run_trial(task: Mapping[str, Any]) -> Found:
-    """Return how near a trial's map comes to the true one.
+    """Return the errors of the map of a trial, by measure.
 
     Parameters
     ----------
     task : mapping
-        From `task_of`. The folder is that of `explorer.studies.heatmap.experiments.samples.keep`;
-        it is no part of the trial, whose key must not change with it.
+        From `task_of`. The folder is that of `samples.write_sample`; it is no part of the trial,
+        whose key must not change with it.
 
     Returns
     -------

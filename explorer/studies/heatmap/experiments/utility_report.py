@@ -26,13 +26,13 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
+    FEW_CELLS,
     MEASURES,
     Axis,
     ErrorCurve,
     Measure,
 )
-from explorer.studies.heatmap.experiments.proved_curves import FEW_CELLS
-from explorer.studies.heatmap.experiments.statistics import QUANTILES
+from explorer.studies.heatmap.experiments.plan import QUANTILES
 from explorer.studies.heatmap.experiments.utility_search import (
     Estimate,
     Found,

@@ -35,7 +35,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     ErrorCurve,
     Measure,
 )
-from explorer.studies.heatmap.experiments.judging import MADE, axes_on
+from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS, axes_of
 from explorer.studies.heatmap.experiments.utility_report import (
     DIGITS,
     MEAN,
@@ -373,7 +373,7 @@ EVALUATED_ON = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
     (FILE, "a public file…"),
-    *((key, people.name) for key, people in MADE.items()),
+    *((key, people.name) for key, people in SYNTHETIC_USERS.items()),
     (THEORY, "theory (no data)"),
 )
 
@@ -449,7 +449,7 @@ class Parts:
         """Show the choices; proved values exist for the mean only."""
         known = which.judged_on in dict(EVALUATED_ON)
         proved = which.judged_on == THEORY
-        axes = [(axis.key, f"over {axis.symbol}") for axis in axes_on(which.judged_on)]
+        axes = [(axis.key, f"over {axis.symbol}") for axis in axes_of(which.judged_on)]
         self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
         self.statistic.setEnabled(not proved)
         self.axis.offer(axes, which.axis)

@@ -31,10 +31,10 @@ from explorer.studies.heatmap.experiments.error_curves import (
     MEASURES,
     Axis,
     first_target,
-    read_by,
+    parameters_read_by,
 )
-from explorer.studies.heatmap.experiments.judging import taken
-from explorer.studies.heatmap.experiments.sources import place_of
+from explorer.studies.heatmap.experiments.evaluation import request_at
+from explorer.studies.heatmap.experiments.samples import place_of
 from explorer.studies.heatmap.experiments.utility_report import MEAN, TITLE, log_axis, which_result
 from explorer.studies.heatmap.experiments.utility_search import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
@@ -199,7 +199,7 @@ class UtilityView(QWidget):
     def _key(self) -> object:
         """Return the settings on which the curves depend."""
         request, which = self.request, self.which
-        read = frozenset({"mechanism"}).union(*map(read_by, MECHANISMS))
+        read = frozenset({"mechanism"}).union(*map(parameters_read_by, MECHANISMS))
         values = tuple((k, v) for k, v in request.values if k != which.axis and k in read)
         rows = None if request.selection is None else request.selection.rows
         return values, rows, which.axis, which.measure, which.judged_on, self.draws
@@ -296,7 +296,7 @@ class UtilityView(QWidget):
     def _set_map(self, mechanism: str, axis: Axis, x: float) -> None:
         if self.request.selection is None:
             return
-        asked = taken(self.request, mechanism, axis, x, self._shown.origin)
+        asked = request_at(self.request, mechanism, axis, x, self._shown.origin)
         self._mechanism = ""
         self._session.follow(asked, text=f"use {axis.symbol} = {nearest(x)}")
 

@@ -12,10 +12,15 @@ from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
 from explorer.studies.heatmap.experiments.error_curves import AXES, Axis
-from explorer.studies.heatmap.experiments.figures import FIGURES, made_data
-from explorer.studies.heatmap.experiments.samples import Sample, count_points
-from explorer.studies.heatmap.experiments.sources import Place, Source, data_of
-from explorer.studies.heatmap.experiments.synthetic import Mixtures
+from explorer.studies.heatmap.experiments.figures import FIGURES, synthetic_sources
+from explorer.studies.heatmap.experiments.samples import (
+    Mixtures,
+    Place,
+    Sample,
+    Source,
+    count_points,
+    data_of,
+)
 
 NOBODY = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
@@ -25,28 +30,28 @@ NOT_THERE = (
     "{name}: nobody checked in inside the map's region; choose a file that covers it, or the "
     "synthetic people"
 )
-MOST_MADE = 2000
-"""Users that are made at most: they take their time."""
+MAX_SYNTHETIC_USERS = 2000
+"""Largest number of synthetic users: generating them takes time."""
 THE_SAME = "{name} is the map's own file: a stand-in must be other people; choose another file"
 
 
 @dataclass
-class JudgedOn:
+class EvaluationData:
     """Samples of the users of an open check-in file (see `Source`).
 
     Parameters
     ----------
     checkins : CheckinData
     box : (south, west, north, east)
-        Where they are counted; a place lends its sides in kilometres alone, as a stand-in may live
-        elsewhere.
+        Region in which they are counted; of a place only its sides in kilometres are used, as the
+        data of a stand-in may be elsewhere.
     start, end, users, data_seed, share, image
         As `explorer.checkins.CheckinData.points` takes them; `users` or `share` hold where nobody
         asks for a number of users.
     check : callable
         Called now and then; may raise to stop.
     nobody : str
-        What is said if there is nobody.
+        Error message if there are no users.
     """
 
     checkins: Any
@@ -64,8 +69,8 @@ class JudgedOn:
     @classmethod
     def of_selection(
         cls, checkins: Any, chosen: Selection, check: Callable[[], None] = lambda: None
-    ) -> JudgedOn:
-        """Return the users of the map itself."""
+    ) -> EvaluationData:
+        """Return the users of the map itself as evaluation data."""
         return cls(
             checkins,
             chosen.region.box,
@@ -91,14 +96,14 @@ class JudgedOn:
         number: int,
         rule: Contribution = BY_CHECKINS,
     ) -> Sample:
-        """Return so many users, or those of the map; there is one sample, whatever its number."""
+        """Return a sample of users, by default those of the map; it is the same for all numbers."""
         points = self._points(self.users if users is None else users)
         if not points.users_used:
             raise ValueError(self.nobody)
         return count_points(points, self.box, level, rule)
 
     def present(self) -> int:
-        """Return how many users there are to choose from."""
+        """Return the number of users that can be drawn from."""
         return int(self._points(self.users).users_in_region)
 
     def _points(self, users: int | None) -> Any:
@@ -120,19 +125,19 @@ class JudgedOn:
 
 @dataclass(frozen=True)
 class SyntheticUsers:
-    """Made data of a figure of the paper, as people to judge on (see `Source`).
+    """Synthetic data of a figure of the paper, as evaluation data (see `Source`).
 
     Attributes
     ----------
     name : str
-        What exports and the window call them.
+        Name in exports and the window.
     place : str
-        What the place of their samples is called.
+        Name of the place of their samples.
     source : Source
     users : int
-        As many as the figure takes.
+        Number of users in the figure.
     filled : mapping of float to Source
-        The source for each share of cells that have a point; empty where there is one alone.
+        Source for each share of cells that have a point; empty where there is only one.
     """
 
     name: str
@@ -143,7 +148,7 @@ class SyntheticUsers:
 
     @property
     def data(self) -> str:
-        """What is made, in words."""
+        """Description of the generator."""
         return self.source.data
 
     def sample(
@@ -154,18 +159,18 @@ class SyntheticUsers:
         number: int,
         rule: Contribution = BY_CHECKINS,
     ) -> Sample:
-        """Return so many users, or as many as the figure takes."""
+        """Return a sample of users, by default as many as the figure has."""
         return self.source.sample(place, users or self.users, level, number, rule)
 
     def present(self) -> int:
-        """Return how many users are made at most."""
-        return MOST_MADE
+        """Return the largest number of users that can be generated."""
+        return MAX_SYNTHETIC_USERS
 
 
-def _made() -> Iterator[tuple[str, SyntheticUsers]]:
+def _synthetic_users() -> Iterator[tuple[str, SyntheticUsers]]:
     for key, kind in (("figure-8", "gazes"), ("figure-10", "mixtures"), ("figure-11", "mixtures")):
         figure = FIGURES[key]
-        (place, source), *_ = there = made_data(figure, 0)
+        (place, source), *_ = there = synthetic_sources(figure, 0)
         users = next(value for name, value in figure.panels[0].fixed if name == "users")
         filled = {x.share: x for _, x in there if isinstance(x, Mixtures)}
         name = f"made {kind} ({key.replace('-', ' ')})"
@@ -173,32 +178,32 @@ def _made() -> Iterator[tuple[str, SyntheticUsers]]:
         yield key, SyntheticUsers(name, where, source, int(users), filled)
 
 
-MADE = dict(_made())
-"""Made data that an ε can be judged on, by the figure that they are of."""
+SYNTHETIC_USERS = dict(_synthetic_users())
+"""Synthetic evaluation data, by the figure that they are of."""
 
 
-def axes_on(judged_on: str) -> tuple[Axis, ...]:
-    """Return the axes that there are for some people to judge on."""
-    filled = judged_on in MADE and MADE[judged_on].filled
+def axes_of(judged_on: str) -> tuple[Axis, ...]:
+    """Return the axes that are available with some evaluation data."""
+    filled = judged_on in SYNTHETIC_USERS and SYNTHETIC_USERS[judged_on].filled
     return tuple(axis for axis in AXES.values() if filled or not axis.of_data)
 
 
-def taken(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) -> Request:
-    """Return a map's question with a point of a curve: its mechanism, and what is on the axis.
+def request_at(request: Request, mechanism: str, axis: Axis, x: float, came: Origin) -> Request:
+    """Return the request of a map at a point of a curve: its mechanism and its value on the axis.
 
     Parameters
     ----------
     request : Request
-        With a selection, which keeps where an ε came from.
+        With a selection, which records the origin of ε.
     came : Origin
-        What it was judged on.
+        Origin of the value.
     """
     selection = request.selection
     assert selection is not None
     if axis.key == "epsilon":
         selection = replace(selection, epsilon_from=came)
     if axis.key != "epsilon" or mechanism != request["mechanism"]:
-        # An answer from elsewhere takes nothing back of what else was found here.
+        # The worst origin counts: settings from other data revoke nothing found on these.
         came = worst((selection.settings_from, came))
         selection = replace(selection, settings_from=came)
     request = replace(request, selection=selection).with_value("mechanism", mechanism)
