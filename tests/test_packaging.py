@@ -21,7 +21,7 @@ import yaml
 
 import explorer
 from explorer.resources import resource_bytes, samples
-from explorer.studies.start_options import START_OPTIONS
+from explorer.studies.catalog import START_OPTIONS
 from explorer.ui.app.application import DESKTOP_ID, SIZES
 from explorer.ui.dialogs.help_window import PAGES
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.studies.coordinate_mean.figure3 import simulate
+from explorer.studies.coordinate_mean.simulation import simulate
 from tests.benchmarks.table import Row, at_least, at_most, sized
 
 USERS, D = sized(100_000, 5_000), 10

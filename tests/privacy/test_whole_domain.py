@@ -16,7 +16,7 @@ from explorer.privacy.core import composition, divergences
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.heatmaps import theory
 from explorer.privacy.shuffling import clones_closed_delta
-from explorer.studies.shuffled_histograms.paper_tables import table1, table2
+from explorer.studies.shuffled_histograms.tables import table1_rows, table2_rows
 from tests.privacy.hang import alarm
 
 EPS = st.one_of(st.floats(0, 800), st.floats(-300, 2).map(lambda x: 10.0**x), st.just(0.0))
@@ -99,8 +99,8 @@ def test_radii(n, q, beta):
 @given(COUNT, COUNT, POSITIVE, DELTA, WIDE)
 def test_tables(n, d, eps, delta, h):
     with alarm(LIMIT):
-        first = table1(n, d, eps, delta)
-        second = table2(eps, delta, h, 10)
+        first = table1_rows(n, d, eps, delta)
+        second = table2_rows(eps, delta, h, 10)
     for row in [*first, *(row for rows in second.values() for row in rows)]:
         bounds(*(part for part in vars(row).values() if isinstance(part, Bound)))
 

@@ -11,7 +11,7 @@ from explorer.privacy import histograms as hg
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Fidelity, Result, default_request
 from explorer.studies.guarantees import checks
-from explorer.studies.guarantees.golden import GOLDEN, agrees
+from explorer.studies.guarantees.checks import GOLDEN, agrees
 from explorer.studies.registry import get_study
 from tests.studies.context import Context
 

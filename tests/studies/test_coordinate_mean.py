@@ -26,14 +26,14 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.coordinate_mean import CoordinateMean
 from explorer.studies.coordinate_mean.guarantee import no_file
-from explorer.studies.coordinate_mean.plans import (
+from explorer.studies.coordinate_mean.public_file import CAVEATS
+from explorer.studies.coordinate_mean.theory import (
     Demand,
     convex_plan,
     mse,
     proposition6_plan,
     searched_plans,
 )
-from explorer.studies.coordinate_mean.public_file import CAVEATS
 from tests.studies import walking
 from tests.studies.context import Context
 

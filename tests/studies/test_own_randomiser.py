@@ -12,10 +12,10 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.histograms import privacy_of_views
+from explorer.studies.base.builders import _from_file
 from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.parameters import table_rows
-from explorer.studies.base.randomiser_table import _from_file
 from explorer.studies.base.study import default_sweep
 from explorer.studies.registry import get_study
 from explorer.studies.shuffled_histograms.tables import own_randomiser

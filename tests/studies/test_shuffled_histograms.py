@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 from explorer.studies.shuffled_histograms import simulation
-from explorer.studies.shuffled_histograms.paper_tables import table1
+from explorer.studies.shuffled_histograms.tables import table1_rows
 from tests.studies.checks import assert_page, assert_sound, last
 from tests.studies.context import Context
 from tests.studies.walking import final_result
@@ -195,7 +195,7 @@ def test_bounds_are_those_of_the_mathematics(study, host):
     assert final.readout("local").value == pytest.approx(float(local.value), rel=1e-12)
     central = hist.central_error(20_000, 500, 1.0, 0.1)
     assert final.readout("central").value == float(central.value)
-    table = table1(20_000, 500, 1.0, 1e-6, 0.1)
+    table = table1_rows(20_000, 500, 1.0, 1e-6, 0.1)
     for row, key in (
         (table[0], "local_order"),
         (table[1], "cheu_order"),

@@ -10,7 +10,7 @@ import pytest
 from explorer.privacy.coordinates.mean import m_mean_variances
 from explorer.privacy.user_metric import sorted_delta
 from explorer.studies.base.help_page import Preset, preset_numbers, trend
-from explorer.studies.coordinate_mean.figure3 import (
+from explorer.studies.coordinate_mean.simulation import (
     USERS,
     D,
     crossing,

@@ -28,7 +28,7 @@ from explorer.studies.choose_alpha import help as choose_alpha
 from explorer.studies.cldp_sgd import help as cldp_sgd
 from explorer.studies.coordinate_learnt import help as coordinate_learnt
 from explorer.studies.coordinate_mean import help as coordinate_mean
-from explorer.studies.coordinate_mean.figure3 import crossing, mean_error, median_error
+from explorer.studies.coordinate_mean.simulation import crossing, mean_error, median_error
 from explorer.studies.frequency import help as frequency
 from explorer.studies.heatmap import help as heatmap
 from explorer.studies.heatmap.help import FILLED, MEASURES

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 from explorer.engine.session.schema import Visit
 from explorer.resources import resource_bytes
 from explorer.studies.base.study import parameter
+from explorer.studies.catalog import START_OPTIONS
 from explorer.studies.registry import get_study, study_infos
-from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.app.application import Application
 from explorer.ui.app.frame import visit_label
 from explorer.ui.app.options import WindowOptions

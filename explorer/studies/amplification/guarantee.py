@@ -9,6 +9,7 @@ from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling import clones_closed_form
 from explorer.studies.amplification import sources
+from explorer.studies.base.builders import FILE, TYPED
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import (
     LOWER_BOUND,
@@ -18,7 +19,6 @@ from explorer.studies.base.phrases import (
     odds_lines,
     times,
 )
-from explorer.studies.base.randomiser_table import FILE, TYPED
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Request, Result, Series
 
 CLOSED = "clones 2021, closed form"

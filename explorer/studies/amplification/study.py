@@ -18,12 +18,20 @@ from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRou
 from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
 from explorer.studies.amplification import guarantee as words, sources, theory
 from explorer.studies.amplification.help import PAGE, PRESETS
-from explorer.studies.base.builders import choice, count, delta, epsilon, share
+from explorer.studies.base.builders import (
+    FILE,
+    TYPED,
+    choice,
+    count,
+    delta,
+    epsilon,
+    share,
+    table_parameters,
+)
 from explorer.studies.base.claims import with_claim
 from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
 from explorer.studies.base.plots import Curve, Plot
-from explorer.studies.base.randomiser_table import FILE, TYPED, table_parameters
 from explorer.studies.base.study import (
     Condition,
     Context,

@@ -32,7 +32,7 @@ from explorer.privacy.shuffling import (
     shuffled_delta,
     shuffled_epsilon,
 )
-from explorer.studies.base.randomiser_table import FILE, TYPED, table_key, table_of
+from explorer.studies.base.builders import FILE, TYPED, table_key, table_of
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 

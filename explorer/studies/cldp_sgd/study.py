@@ -15,7 +15,6 @@ from explorer.privacy.core.bound import Bound, FloatArray, Grade, Role
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.claims import ClaimedBound, with_claim
-from explorer.studies.base.composing import clones_apart
 from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import NEARLY, at_most, nearest
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
@@ -63,7 +62,7 @@ from explorer.studies.cldp_sgd.theory import (
     RISK,
 )
 from explorer.studies.guarantees.audits import Audited
-from explorer.studies.guarantees.rounds import round_laws
+from explorer.studies.guarantees.rounds import clones_apart, round_laws
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
 _COARSE_POINTS = 24

@@ -9,10 +9,10 @@ from explorer.privacy import learning, shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
-from explorer.studies.base.composing import Five, composed_bound, composed_lower
 from explorer.studies.base.study import Context, Request
 from explorer.studies.cldp_sgd import sources
 from explorer.studies.cldp_sgd.guarantee import MORE_THAN_ALL
+from explorer.studies.guarantees.rounds import Five, composed_bound, composed_lower
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 

@@ -44,13 +44,11 @@ from explorer.studies.coordinate_learnt.plots import (
     READOUT_LABELS,
     TYPED,
     LearntPoints,
-    level_of,
-)
-from explorer.studies.coordinate_learnt.tables import (
     confidence,
     domain_table,
     figure_1,
     format_level,
+    level_of,
     level_table,
     step_table,
 )

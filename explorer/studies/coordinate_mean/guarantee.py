@@ -8,8 +8,8 @@ from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.coordinate_mean import sources
-from explorer.studies.coordinate_mean.plans import TWO, Demand, Plan, mse
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
+from explorer.studies.coordinate_mean.theory import TWO, Demand, Plan, mse
 
 CHANNEL_NAMES = {co.DUCHI: "M_LDP", co.PRIV_UNIT: "PrivUnit"}
 CHANNEL_NOTE = (

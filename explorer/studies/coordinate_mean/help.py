@@ -14,8 +14,8 @@ from explorer.studies.base.help_page import (
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.coordinate_mean import sources
-from explorer.studies.coordinate_mean.plans import GEOMETRIC
 from explorer.studies.coordinate_mean.simulation import MEDIAN
+from explorer.studies.coordinate_mean.theory import GEOMETRIC
 
 PAGE = Page(
     what=(

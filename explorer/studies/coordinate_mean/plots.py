@@ -24,7 +24,9 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
-from explorer.studies.coordinate_mean.plans import (
+from explorer.studies.coordinate_mean.public_file import PublicCoupling, public_coupling
+from explorer.studies.coordinate_mean.theory import (
+    HEURISTIC,
     TWO,
     Demand,
     Plan,
@@ -35,8 +37,6 @@ from explorer.studies.coordinate_mean.plans import (
     searched_plans,
     two_level_plans,
 )
-from explorer.studies.coordinate_mean.public_file import PublicCoupling, public_coupling
-from explorer.studies.coordinate_mean.theory import HEURISTIC
 
 SLIDER, FILE = "slider", "file"
 MAX_SENSITIVE, LEAST_SENSITIVE = "most", "least"

@@ -18,15 +18,17 @@ from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Mark, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import guarantee
-from explorer.studies.coordinate_mean.plans import (
+from explorer.studies.coordinate_mean.theory import (
+    NO_REPORT,
     Demand,
     Plan,
     baseline_plans,
     best_zeta_plans,
+    coordinates,
+    demands_of,
     finite,
     paper_plans,
 )
-from explorer.studies.coordinate_mean.theory import NO_REPORT, coordinates, demands_of
 from explorer.studies.private_regression.data import Source, describe, load, sample_block
 
 RUN_PAPER, RUN_BEST, RUN_BASELINE = "paper", "best_zeta", "baseline"

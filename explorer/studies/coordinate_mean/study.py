@@ -34,16 +34,6 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
 from explorer.studies.coordinate_mean.help import PAGE, PRESETS
-from explorer.studies.coordinate_mean.plans import (
-    GEOMETRIC,
-    LINEAR,
-    TWO,
-    Plan,
-    convex_plan,
-    finite,
-    mse,
-    with_channel,
-)
 from explorer.studies.coordinate_mean.plots import (
     BUDGETS,
     FILE,
@@ -58,7 +48,18 @@ from explorer.studies.coordinate_mean.plots import (
 from explorer.studies.coordinate_mean.public_file import CAVEATS
 from explorer.studies.coordinate_mean.run_records import RUN_BASELINE, RUN_BEST, RUN_PAPER
 from explorer.studies.coordinate_mean.simulation import MEAN, MEDIAN, audits, simulated
-from explorer.studies.coordinate_mean.theory import FIXED, HEURISTIC
+from explorer.studies.coordinate_mean.theory import (
+    FIXED,
+    GEOMETRIC,
+    HEURISTIC,
+    LINEAR,
+    TWO,
+    Plan,
+    convex_plan,
+    finite,
+    mse,
+    with_channel,
+)
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
 MAX_COORDINATES = 200

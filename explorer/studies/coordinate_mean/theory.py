@@ -1,17 +1,342 @@
-"""Errors, budgets and levels of the mechanisms at the points of a sweep."""
+"""Mechanisms that meet demanded levels: budgets, channels, exact errors and bounds of a sweep."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
+from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.privacy.coordinates.levels import bcdp_levels_from_logs
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.studies.base.study import Context, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import sources
-from explorer.studies.coordinate_mean.plans import TWO, Demand, Plan, errors, sensitive
+
+TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
+"""Profiles of the demanded levels."""
+Subsets = tuple[tuple[int, ...], ...]
+_POWERS = np.linspace(0.0, 1.0, 41)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Levels demanded of a mechanism.
+
+    Attributes
+    ----------
+    profile : str
+        `TWO`, `LINEAR` or `GEOMETRIC`.
+    d, k : int
+        Number of coordinates, and of those at the lowest of two levels (1 with more levels).
+    level, eps, q : float
+        Lowest coordinate level, level of the record, assumed coupling.
+    zeta : float
+        ζ of the paper's mechanism.
+    channel : str
+        Kind of report: `co.DUCHI` or `co.PRIV_UNIT`.
+    """
+
+    profile: str
+    d: int
+    k: int
+    level: float
+    eps: float
+    q: float
+    zeta: float
+    channel: str = co.DUCHI
+
+    @property
+    def levels(self) -> FloatArray:
+        """Effective levels min(δ_i, ε), the most sensitive coordinate first, shape (d,)."""
+        low = min(self.level, self.eps)
+        if self.profile == TWO:
+            return np.repeat([low, self.eps], [self.k, self.d - self.k])
+        spread = np.linspace if self.profile == LINEAR else np.geomspace
+        return np.clip(spread(low, self.eps, self.d), low, self.eps)
+
+    @property
+    def apart_from_zeta(self) -> Hashable:
+        """All that mechanisms other than the paper's depend on."""
+        return (self.profile, self.d, self.k, self.level, self.eps, self.q, self.channel)
+
+
+def sensitive(d: float, share: float) -> int:
+    """Return the number of sensitive coordinates: a share of d, rounded, at least 1."""
+    return int(min(max(round(share * d), 1), d))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A mechanism that meets a demand, and the moments of one user's report.
+
+    Attributes
+    ----------
+    c : ndarray of shape (d,)
+        CDP levels.
+    total : float
+        LDP level L.
+    second, squares : ndarray of shape (d,)
+        The variance of coordinate i is second_i − x_i²·squares_i; infinite without a report.
+    subsets, alphas : tuple
+        Channels of a parallel design; empty for M_mean with budget c.
+    rule : str
+        Weights that combine M_mean's channels.
+    truncated : bool
+        Whether it was found on fewer levels than demanded: the guarantee holds, but the error may
+        not be the smallest.
+    channel : str
+        Kind of report.
+    """
+
+    c: FloatArray
+    total: float
+    second: FloatArray
+    squares: FloatArray
+    subsets: Subsets = ()
+    alphas: tuple[float, ...] = ()
+    rule: str = "optimal"
+    truncated: bool = False
+    channel: str = co.DUCHI
+
+    @property
+    def worst(self) -> float:
+        """Error of one user's report in the worst case x = 0, summed over coordinates."""
+        return float(self.second.sum())
+
+
+def mse(plan: Plan, x2: float, n: float) -> float:
+    """Return the exact error of n users' average, not projected; infinite without a report."""
+    return max(plan.worst - x2 * float(plan.squares.sum()), 0.0) / n
+
+
+def finite(value: float) -> float | None:
+    """Return an error for a table; None if it is infinite."""
+    return value if np.isfinite(value) else None
+
+
+def errors(plans: Sequence[Plan], x2: FloatArray, n: FloatArray) -> FloatArray:
+    """Return `mse` of several plans, each with its own x² and n."""
+    if len({plan.c.size for plan in plans}) > 1:
+        return np.array([mse(*one) for one in zip(plans, x2, n, strict=True)])
+    second, squares = (
+        np.array([getattr(plan, name) for plan in plans]).sum(axis=-1)
+        for name in ("second", "squares")
+    )
+    return np.asarray(np.maximum(second - x2 * squares, 0.0) / n)
+
+
+def nested_plans(c: FloatArray, rule: str, channel: str, truncated: bool = False) -> list[Plan]:
+    """Return M_mean with budgets c of shape (rows, d), which are sorted."""
+    second, squares = co.m_mean_moments(c, rule, channel)
+    return [
+        Plan(row, total, a, b, rule=rule, truncated=truncated, channel=channel)
+        for row, total, a, b in zip(c, c.max(axis=-1).tolist(), second, squares, strict=True)
+    ]
+
+
+def parallel_plan(
+    d: int, subsets: Subsets, alphas: Sequence[float], truncated: bool, channel: str = co.DUCHI
+) -> Plan:
+    """Return a parallel design, its channels combined with weights 1/V."""
+    sizes = np.array([len(subset) for subset in subsets])
+    weights = np.exp(-co.log_channel_moment(sizes, np.asarray(alphas, float), channel))
+    totals, squares = np.zeros(d), np.zeros(d)
+    for subset, weight in zip(subsets, weights, strict=True):
+        totals[list(subset)] += weight
+        squares[list(subset)] += weight**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        second = 1.0 / totals
+        squares = np.where(totals > 0.0, squares / totals**2, 0.0)
+    return Plan(
+        co.design_cdp(d, subsets, alphas),
+        float(co.design_ldp(subsets, alphas)),
+        second,
+        squares,
+        subsets,
+        tuple(float(a) for a in alphas),
+        truncated=truncated,
+        channel=channel,
+    )
+
+
+def with_channel(plan: Plan, channel: str) -> Plan:
+    """Return the plan with another kind of report: as private, with another error."""
+    if plan.subsets:
+        return parallel_plan(plan.c.size, plan.subsets, plan.alphas, plan.truncated, channel)
+    return nested_plans(plan.c[None], plan.rule, channel, plan.truncated)[0]
+
+
+def _by(
+    demands: Sequence[Demand], key: Callable[[Demand], Hashable]
+) -> Iterable[tuple[list[int], list[Demand]]]:
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, demand in enumerate(demands):
+        groups[key(demand)].append(place)
+    for places in groups.values():
+        yield places, [demands[place] for place in places]
+
+
+def _columns(demands: Sequence[Demand], *names: str) -> list[FloatArray]:
+    return [np.array([getattr(x, name) for x in demands], float) for name in names]
+
+
+def _levels(demands: Sequence[Demand]) -> FloatArray:
+    """Return the levels of demands that have d, k and profile in common, shape (demands, d)."""
+    first = demands[0]
+    if first.profile != TWO:
+        return np.stack([x.levels for x in demands])
+    level, eps = _columns(demands, "level", "eps")
+    pair = np.stack([np.minimum(level, eps), eps], axis=-1)
+    return np.repeat(pair, [first.k, first.d - first.k], axis=-1)
+
+
+def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
+    """Return min δ-LDP: one channel for all coordinates at the lowest level."""
+    plans: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.d, x.channel)):
+        lowest = np.array([min(x.level, x.eps) for x in group])
+        c = np.repeat(lowest[:, None], group[0].d, axis=1)
+        plans |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
+    return [plans[place] for place in range(len(demands))]
+
+
+def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
+    """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
+    plans: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
+        eps, q, zeta = _columns(group, "eps", "q", "zeta")
+        c = co.budget_vector(_levels(group), eps, q, zeta)
+        plans |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
+    return [plans[place] for place in range(len(demands))]
+
+
+def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> list[Plan]:
+    """Return M_mean with the budgets of Theorem 2 at the ζ of least error, 25 points at a time."""
+    plan_at: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps, x.channel)):
+        for start in range(0, len(group), 25):
+            check()
+            piece = group[start : start + 25]
+            (q,) = _columns(piece, "q")
+            best = co.best_zeta(piece[0].levels, piece[0].eps, q, piece[0].channel)
+            plans = nested_plans(best.c, "optimal", piece[0].channel, best.truncated)
+            plan_at |= dict(zip(places[start : start + 25], plans, strict=True))
+    return [plan_at[place] for place in range(len(demands))]
+
+
+def two_level_plans(
+    demands: Sequence[Demand], check: Callable[[], None]
+) -> tuple[list[Plan], list[Plan]]:
+    """Return the best nested and the best hybrid designs under the exact constraint.
+
+    For two levels only; the hybrid is the better of nested and disjoint channels.
+    """
+    exact: dict[int, Plan] = {}
+    hybrid: dict[int, Plan] = {}
+    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
+        for start in range(0, len(group), 25):
+            check()
+            piece, where = group[start : start + 25], places[start : start + 25]
+            d, k, channel = piece[0].d, piece[0].k, piece[0].channel
+            level, eps, q = _columns(piece, "level", "eps", "q")
+            level = np.minimum(level, eps)
+            nested = co.best_two_levels(d, k, level, eps, q, channel=channel)
+            c = np.repeat(
+                np.stack([nested.c_sensitive, nested.c_rest], axis=-1), [k, d - k], axis=-1
+            )
+            exact |= dict(zip(where, nested_plans(c, "optimal", channel), strict=True))
+            check()
+            apart = co.best_two_levels_disjoint(d, k, level, eps, q, channel)
+            for place, plan in zip(where, _disjoint_plans(d, k, apart, channel), strict=True):
+                hybrid[place] = min(plan, exact[place], key=lambda x: x.worst)
+    places_all = range(len(demands))
+    return [exact[p] for p in places_all], [hybrid[p] for p in places_all]
+
+
+def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels, channel: str) -> list[Plan]:
+    """Return the plans of `best_two_levels_disjoint`: every coordinate is in one channel."""
+    rest = d - k
+    # Coordinates in a channel of either kind, by layout.
+    together = [np.array(sizes)[best.layout] for sizes in ((d, k, 1, k, 1), (d, rest, rest, 1, 1))]
+    levels = [np.where(x < SMALLEST_LEVEL, 0.0, x) for x in (best.alpha_sensitive, best.alpha_rest)]
+    moments = [
+        np.exp(co.log_channel_moment(np.maximum(size, 1), level, channel))
+        for size, level in zip(together, levels, strict=True)
+    ]
+    c, second = (
+        np.repeat(np.stack(pair, axis=-1), [k, rest], axis=-1) for pair in (levels, moments)
+    )
+    plans = []
+    for j, layout in enumerate(best.layout):
+        subsets = _subsets(d, k, co.LAYOUTS[int(layout)])
+        a, b = float(best.alpha_sensitive[j]), float(best.alpha_rest[j])
+        alphas = tuple(a if subset[0] < k else b for subset in subsets)
+        squares = np.where(np.isinf(second[j]), 0.0, 1.0)
+        plans.append(
+            Plan(c[j], float(np.sum(alphas)), second[j], squares, subsets, alphas, channel=channel)
+        )
+    return plans
+
+
+@lru_cache(64)
+def _subsets(d: int, k: int, layout: str) -> Subsets:
+    """Return the channels of a layout of `best_two_levels_disjoint`."""
+    if layout == "one channel":
+        return (tuple(range(d)),)
+    first, _, second = {"groups": "group and group", "singles": "singles and singles"}.get(
+        layout, layout
+    ).partition(" and ")
+    parts: list[tuple[int, ...]] = []
+    for kind, members in ((first, range(k)), (second, range(k, d))):
+        if members:
+            parts += [(i,) for i in members] if kind == "singles" else [tuple(members)]
+    return tuple(parts)
+
+
+def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
+    """Return the best nested and hybrid designs for any levels, by SLSQP (in a worker process)."""
+    designs = []
+    for demand in demands:
+        pair = []
+        for family in ("nested", "hybrid"):
+            best = co.best_design(demand.levels, demand.eps, demand.q, family, demand.channel)
+            alphas = best.alphas.tolist()
+            pair.append(
+                parallel_plan(demand.d, best.subsets, alphas, best.truncated, demand.channel)
+            )
+        nested, hybrid = pair
+        designs.append((nested, min(hybrid, nested, key=lambda x: x.worst)))
+    return designs
+
+
+def proposition6_plan(demand: Demand) -> Plan:
+    """Return one channel a coordinate, with budgets that Proposition 6 and ε allow.
+
+    A_δ·c ≤ 1 and Σc ≤ ε; c is the multiple of a power (0 to 1) of the demanded levels with the
+    least error in the worst case.
+    """
+    levels = demand.levels
+    ratios = (levels[:, None] / levels[0]) ** _POWERS
+    used = (co.linear_budget_matrix(levels, demand.q) @ ratios).max(axis=0)
+    c = ratios * np.minimum(1.0 / used, demand.eps / ratios.sum(axis=0))
+    c = c[:, np.argmin((1.0 / np.tanh(0.5 * c) ** 2).sum(axis=0))]
+    subsets = tuple((i,) for i in range(demand.d))
+    second = co.m_ldp_second_moment(np.ones(demand.d, int), c)
+    return Plan(c, float(c.sum()), second, np.ones(demand.d), subsets, tuple(c.tolist()))
+
+
+def convex_plan(demand: Demand) -> Plan:
+    """Return one M_LDP channel a group of equal levels, with the globally best levels (convex)."""
+    groups: dict[float, list[int]] = defaultdict(list)
+    for i, level in enumerate(demand.levels):
+        groups[float(level)].append(i)
+    subsets = tuple(tuple(group) for group in groups.values())
+    best = co.best_disjoint_levels(demand.levels, demand.eps, demand.q, subsets)
+    return parallel_plan(demand.d, best.subsets, best.alphas.tolist(), best.truncated)
+
 
 HEURISTIC, FIXED = "heuristic", "fixed"
 """Rules for the paper's ζ."""

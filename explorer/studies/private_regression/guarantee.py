@@ -3,7 +3,7 @@
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Condition, Guarantee
 from explorer.studies.coordinate_mean.guarantee import believes
-from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.theory import Demand, Plan
 from explorer.studies.private_regression import theory
 from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials

@@ -40,8 +40,8 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread, swept_points
-from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import MEAN, MEDIAN, summary
+from explorer.studies.coordinate_mean.theory import Demand, Plan
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.private_regression import guarantee, theory
 from explorer.studies.private_regression.data import Columns, Source, describe

@@ -9,7 +9,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import COORDINATES, FloatArray, Reference
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.coordinate_mean.plans import (
+from explorer.studies.coordinate_mean.theory import (
     TWO,
     Demand,
     Plan,

@@ -17,8 +17,8 @@ from explorer.privacy.shuffle_rdp import Allocation, Shuffling
 from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
 from explorer.privacy.shuffling import CloneCurve, Clones, shuffled_epsilon
-from explorer.studies.base.composing import clones_apart, composed_bound, composed_lower
 from explorer.studies.base.study import Context
+from explorer.studies.guarantees.rounds import clones_apart, composed_bound, composed_lower
 
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""

@@ -26,7 +26,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.shuffled_histograms import sources, theory
-from explorer.studies.shuffled_histograms.paper_tables import Row, table1_orders
+from explorer.studies.shuffled_histograms.tables import Row, table1_orders
 from explorer.studies.shuffled_histograms.theory import Settings, Values
 
 _CALIBRATED_SWEEPS = ("n", "eps", "delta", "trusted")

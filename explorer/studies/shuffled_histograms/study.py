@@ -11,16 +11,22 @@ from explorer.privacy import histograms as hg
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.histograms import Adjacency, Query, count_delta, single_message_epsilon
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
-from explorer.studies.base.curve_study import CurveStudy
-from explorer.studies.base.plots import Curve
-from explorer.studies.base.randomiser_table import (
+from explorer.studies.base.builders import (
     FILE,
     TYPED,
+    choice,
+    count,
+    delta,
+    epsilon,
+    real,
+    share,
+    simulate,
     table_key,
     table_of,
     table_parameters,
 )
+from explorer.studies.base.curve_study import CurveStudy
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -381,7 +387,7 @@ class ShuffledHistograms(CurveStudy):
         children, crowd = int(request["children"]), int(request["crowd"])
         numbers = context.cached(
             ("histograms", "table 2", eps, delta, levels, length),
-            lambda: context.run_in_worker(tables.table_2_rows, eps, delta, levels, length),
+            lambda: context.run_in_worker(tables.table_2_cells, eps, delta, levels, length),
         )
         context.check()
         runs = context.cached(

@@ -34,9 +34,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.resources import resource_bytes
+from explorer.studies.catalog import START_OPTIONS, StartOption
 from explorer.studies.glossary import TERMS, mark_terms
 from explorer.studies.registry import StudyInfo, study_infos
-from explorer.studies.start_options import START_OPTIONS, StartOption
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.widgets.boxes import CheckBox

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import explorer.privacy.coordinates as co
-from explorer.studies.coordinate_mean.figure3 import paper_budget, sample_copies, simulate
+from explorer.studies.coordinate_mean.simulation import paper_budget, sample_copies, simulate
 from tests import snapshots
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.privacy import histograms as hg
-from explorer.studies.shuffled_histograms.paper_tables import table1, table2
+from explorer.studies.shuffled_histograms.tables import table1_rows, table2_rows
 
 EPS = st.one_of(st.floats(0, 800), st.floats(0, 3))
 USERS = st.one_of(st.integers(1, 10**12), st.integers(1, 200))
@@ -141,8 +141,8 @@ def test_reductions_find_what_they_look_for():
 
 
 def test_tables_say_which_rows_are_orders_only():
-    rows = table1(1e5, [1, 2, 1000], 1, 1e-6)
+    rows = table1_rows(1e5, [1, 2, 1000], 1, 1e-6)
     assert [row.order_only for row in rows] == [True, True, True, True, False, False, True]
     assert all(np.isfinite(row.value.value[row.value.valid]).all() for row in rows)
-    for table in table2(1, 1e-6, [1, 5], 1000).values():
+    for table in table2_rows(1, 1e-6, [1, 5], 1000).values():
         assert table[3].value.value[1] < table[2].value.value[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.coordinate_mean import figure3
+from explorer.studies.coordinate_mean import simulation
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -24,7 +24,7 @@ SAID = {
         "2",
         a("baseline"),
         _loses_from(a, "paper", "baseline"),
-        Said(figure3.crossing(figure3.median_error)),
+        Said(simulation.crossing(simulation.median_error)),
         a("paper"),
         "0.1",
         a("paper", q=0.9),
