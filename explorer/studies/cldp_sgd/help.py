@@ -12,7 +12,20 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.cldp_sgd import sources
+from explorer.studies.cldp_sgd.guarantee import (
+    ALGORITHM,
+    COMPOSED,
+    CONVERGENCE,
+    DIGITS,
+    FIGURE_5,
+    LEMMA_8,
+    PRIVACY,
+    R_INFINITY,
+    R_ONE,
+    R_TWO,
+    R_TWO_CAP,
+    SHUFFLED,
+)
 from explorer.studies.cldp_sgd.simulation import CONVOLUTIONAL, FIGURE_5A, FIGURE_5B, MNIST
 from explorer.studies.cldp_sgd.theory import ACCURACY, EPS, R_2, R_2_HALF, R_INF, RISK
 
@@ -87,18 +100,18 @@ PAGE = Page(
         ),
     ),
     sources=(
-        sources.ALGORITHM,
-        sources.PRIVACY,
-        sources.CONVERGENCE,
-        sources.FIGURE_5,
-        sources.R_INFINITY,
-        sources.R_ONE,
-        sources.LEMMA_8,
-        sources.R_TWO,
-        sources.R_TWO_CAP,
-        sources.SHUFFLED,
-        sources.COMPOSED,
-        sources.DIGITS,
+        ALGORITHM,
+        PRIVACY,
+        CONVERGENCE,
+        FIGURE_5,
+        R_INFINITY,
+        R_ONE,
+        LEMMA_8,
+        R_TWO,
+        R_TWO_CAP,
+        SHUFFLED,
+        COMPOSED,
+        DIGITS,
     ),
     errata=(
         "The paper prints ε = 4.82 and ε = 18.3 for [FMT20] with strong composition at the "

@@ -37,7 +37,27 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from, swept_points
-from explorer.studies.cldp_sgd import guarantee as words, simulation, sources, theory
+from explorer.studies.cldp_sgd import guarantee as words, simulation, theory
+from explorer.studies.cldp_sgd.guarantee import (
+    ALGORITHM,
+    CAP,
+    COMPOSED,
+    CONVERGENCE,
+    CONVERGENCE_EXACT,
+    FIGURE_5,
+    LEMMA_8,
+    NO_NOISE,
+    PLAIN_SGD,
+    PRIVACY,
+    R_INFINITY,
+    R_ONE,
+    R_TWO,
+    R_TWO_CAP,
+    RESPONSE,
+    SHUFFLED,
+    TRIVIAL,
+    UNAMPLIFIED,
+)
 from explorer.studies.cldp_sgd.help import PAGE, PRESETS
 from explorer.studies.cldp_sgd.simulation import (
     CONSTANT,
@@ -241,7 +261,7 @@ def _spent(key: str, short: str, primary: int) -> Curve:
         f"CLDP-SGD, ε by {words.LABELS[key]}",
         short,
         Role.ESTIMATE,
-        sources.FIGURE_5,
+        FIGURE_5,
         primary=primary,
         draw=draw,
     )
@@ -253,7 +273,7 @@ _OF_EPSILON = (
         words.LABELS["theorem"],
         "Theorem 1 (Rényi)",
         Role.UPPER,
-        sources.PRIVACY,
+        PRIVACY,
         lambda p: p.theorem[0],
         note=_theorem_note,
         primary=2,
@@ -265,7 +285,7 @@ _OF_EPSILON = (
         "T·εₛ, holds in any case",
         "T·εₛ",
         Role.UPPER,
-        sources.CAP,
+        CAP,
         lambda p: p.spending.cap(),
         primary=0,
         claimable=5,
@@ -276,7 +296,7 @@ _OF_EPSILON = (
         "no shuffle amplification: (ε₀, 0) + sampling + KOV",
         "no shuffling counted",
         Role.UPPER,
-        sources.UNAMPLIFIED,
+        UNAMPLIFIED,
         lambda p: p.spending.unamplified(),
         primary=4,
         claimable=4,
@@ -287,7 +307,7 @@ _OF_EPSILON = (
         words.LABELS["clones"],
         "clones + KOV",
         Role.UPPER,
-        sources.SHUFFLED,
+        SHUFFLED,
         _composed(lambda p: p.spending.clones(), Grade.NUMERICAL),
         note="what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
         primary=3,
@@ -299,7 +319,7 @@ _OF_EPSILON = (
         words.LABELS["numerical"],
         "exact clones",
         Role.UPPER,
-        sources.COMPOSED,
+        COMPOSED,
         _composed(lambda p: p.spending.numerical(), Grade.PROVED),
         note="the clones' losses composed as they are; every step is rounded up",
         primary=1,
@@ -311,7 +331,7 @@ _OF_EPSILON = (
         LOWER_BOUND,
         "no bound can be below",
         Role.LOWER,
-        sources.RESPONSE,
+        RESPONSE,
         _composed(lambda p: p.lower, Grade.PROVED),
         note=(
             "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
@@ -328,7 +348,7 @@ _OF_RISK = (
         "Theorem 3 with Remark 1",
         "Theorem 3, Remark 1",
         Role.UPPER,
-        sources.CONVERGENCE,
+        CONVERGENCE,
         _risk(lambda p: p.risk.remark()),
         primary=2,
     ),
@@ -337,7 +357,7 @@ _OF_RISK = (
         "Lipschitz continuity alone, any model",
         "any model at all",
         Role.UPPER,
-        sources.TRIVIAL,
+        TRIVIAL,
         _risk(lambda p: p.risk.trivial()),
         primary=3,
     ),
@@ -346,7 +366,7 @@ _OF_RISK = (
         "without privacy, same clipping",
         "without privacy, clipped",
         Role.BASELINE,
-        sources.NO_NOISE,
+        NO_NOISE,
         _risk(lambda p: p.risk.silent()),
         primary=4,
     ),
@@ -355,7 +375,7 @@ _OF_RISK = (
         "Theorem 3 with the exact error of the randomiser",
         "Theorem 3, exact error",
         Role.UPPER,
-        sources.CONVERGENCE_EXACT,
+        CONVERGENCE_EXACT,
         _exact_risk,
         primary=1,
     ),
@@ -366,7 +386,7 @@ _OF_ACCURACY = (
         "CLDP-SGD",
         "",
         Role.ESTIMATE,
-        sources.FIGURE_5,
+        FIGURE_5,
         primary=0,
         draw=lambda curve, p: (
             simulation.draw_epochs(curve, p.swept, p.progress)
@@ -380,7 +400,7 @@ _OF_ACCURACY = (
         "SGD without privacy",
         "without privacy",
         Role.BASELINE,
-        sources.PLAIN_SGD,
+        PLAIN_SGD,
         primary=4,
         draw=lambda curve, p: simulation.draw_plain(curve, p.swept, p.progress),
     ),
@@ -738,16 +758,16 @@ class CldpSgd(CurveStudy):
     page = PAGE
     presets = PRESETS
     references = (
-        sources.ALGORITHM,
-        sources.PRIVACY,
-        sources.CONVERGENCE,
-        sources.FIGURE_5,
-        sources.R_INFINITY,
-        sources.R_ONE,
-        sources.LEMMA_8,
-        sources.R_TWO,
-        sources.R_TWO_CAP,
-        sources.COMPOSED,
+        ALGORITHM,
+        PRIVACY,
+        CONVERGENCE,
+        FIGURE_5,
+        R_INFINITY,
+        R_ONE,
+        LEMMA_8,
+        R_TWO,
+        R_TWO_CAP,
+        COMPOSED,
     )
 
     def stages(self, p: LearningPoints) -> Iterable[LearningPoints]:

@@ -10,8 +10,14 @@ from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
 from explorer.studies.base.study import Context, Request
-from explorer.studies.cldp_sgd import sources
-from explorer.studies.cldp_sgd.guarantee import MORE_THAN_ALL
+from explorer.studies.cldp_sgd.guarantee import (
+    CAP,
+    COMPOSED,
+    MORE_THAN_ALL,
+    PRIVACY,
+    SHUFFLED,
+    UNAMPLIFIED,
+)
 from explorer.studies.guarantees.rounds import Five, composed_bound, composed_lower
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
@@ -60,21 +66,21 @@ class Spending:
             )
             value[some], order[some], edge[some] = found.epsilon, found.order, found.at_edge
         value = np.minimum(value, self._cap())
-        bound = Bound(value, Role.UPPER, sources.PRIVACY, truncated=edge.astype(bool))
+        bound = Bound(value, Role.UPPER, PRIVACY, truncated=edge.astype(bool))
         orders = np.full(self.valid.shape, np.nan)
         orders[self.valid] = order
         return bound.spread(self.valid, MORE_THAN_ALL), orders
 
     def cap(self) -> Bound:
         """Return T·ε_s."""
-        return self._bound(self._cap(), Role.UPPER, sources.CAP)
+        return self._bound(self._cap(), Role.UPPER, CAP)
 
     def unamplified(self) -> Bound:
         """Return (ε₀, 0), sampled and composed."""
         value = rdp.pipeline_epsilon(
             self._local, self._k, self._n, self.rounds, self._delta, Shuffling.NONE
         )
-        return self._bound(value, Role.UPPER, sources.UNAMPLIFIED)
+        return self._bound(value, Role.UPPER, UNAMPLIFIED)
 
     def clones(self) -> Bound:
         """Return the paper's comparator: exact clones of each round, sampled and composed."""
@@ -90,11 +96,11 @@ class Spending:
                 self._delta[some],
                 Shuffling.NUMERIC,
             )
-        return self._bound(value, Role.UPPER, sources.SHUFFLED)
+        return self._bound(value, Role.UPPER, SHUFFLED)
 
     def numerical(self) -> Bound:
         """Return the certified upper bound: clones, sampled and composed."""
-        side = Role.UPPER, sources.COMPOSED
+        side = Role.UPPER, COMPOSED
         key = ("cldp-sgd", "composed", side[0])
         found = composed_bound(rdp.CloneRounds, self._five(), side, self._context, key)
         return found.spread(self.valid, MORE_THAN_ALL)

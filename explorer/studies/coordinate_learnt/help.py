@@ -13,8 +13,7 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.coordinate_learnt import sources
-from explorer.studies.coordinate_learnt.theory import EXAMPLE_2, M_MEAN
+from explorer.studies.coordinate_learnt.theory import EXAMPLE_2, M_MEAN, REFERENCES
 
 PAGE = Page(
     what=(
@@ -62,7 +61,7 @@ PAGE = Page(
             r"\delta_i\leq\log((1-q_i)e^{c_i}+q_ie^{L})\leq c_i+\log(1+q_i(e^{L}-1))",
         ),
     ),
-    sources=sources.REFERENCES,
+    sources=REFERENCES,
     errata=(
         "The paper (v1) prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is "
         "infinite at b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where "

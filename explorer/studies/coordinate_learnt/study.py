@@ -31,7 +31,7 @@ from explorer.studies.base.study import (
     Scale,
     Table,
 )
-from explorer.studies.coordinate_learnt import sources, theory
+from explorer.studies.coordinate_learnt import theory
 from explorer.studies.coordinate_learnt.help import PAGE, PRESETS
 from explorer.studies.coordinate_learnt.plots import (
     BIT_PARAMETERS,
@@ -53,10 +53,13 @@ from explorer.studies.coordinate_learnt.plots import (
     step_table,
 )
 from explorer.studies.coordinate_learnt.theory import (
+    BCDP,
     EXAMPLE_2,
     M_MEAN,
     OWN,
+    REFERENCES,
     TABLE,
+    THEOREM_1,
     Levels,
     Setting,
 )
@@ -298,7 +301,7 @@ class CoordinateLearnt(CurveStudy):
 
     id = "coordinate-learnt"
     simulated = "local.coordinates/1"
-    references = sources.REFERENCES
+    references = REFERENCES
     parameters = PARAMETERS
     plots = PLOTS
     points = LearntPoints
@@ -491,7 +494,7 @@ def _guarantee(setting: Setting, beta: float) -> Guarantee:
         add_remove="not covered: each user reports for themselves, and is seen to",
         trust="Nobody is trusted: the user randomises; everyone may see the report.",
         sentence=sentence,
-        references=(sources.BCDP, sources.THEOREM_1),
+        references=(BCDP, THEOREM_1),
         differences=(
             "LDP and CDP ask of every record, BDP and BCDP of beliefs about records: what a prior "
             "excludes or averages out does not count for them.",

@@ -23,7 +23,20 @@ from explorer.studies.base.study import (
     Scale,
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.shuffle_accountant import guarantee as words, sources, theory
+from explorer.studies.shuffle_accountant import guarantee as words, theory
+from explorer.studies.shuffle_accountant.theory import (
+    CAP,
+    CLOSED,
+    KOV_EXACT,
+    LEMMA_1,
+    NUMERICAL,
+    RENYI_CAP,
+    SHARPENED,
+    THEOREM_1,
+    THEOREM_2,
+    THEOREM_3,
+    UNAMPLIFIED,
+)
 
 _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps of which all points share ε₀, k and n, and with them the table of Rényi levels."""
@@ -468,7 +481,7 @@ _CAP = _Proved(
     "T·εₛ, holds in any case",
     "T·εₛ",
     Role.UPPER,
-    sources.CAP,
+    CAP,
     lambda p: p.cap,
     primary=3,
     claimable=3,
@@ -494,7 +507,7 @@ _THEOREM_1_SHARP = partial(
     "Theorem 1 sharpened",
     "Theorem 1 sharpened",
     Role.UPPER,
-    sources.SHARPENED,
+    SHARPENED,
     note="its term of order 2 replaced by the largest that a randomiser can have",
     points=lambda p: p.for_levels,
 )
@@ -505,7 +518,7 @@ COMPOSED = ("numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1
 _OF_EPSILON = (
     _THEOREM_1(
         Role.UPPER,
-        sources.THEOREM_3,
+        THEOREM_3,
         lambda p: p.full.epsilon_values("theorem1"),
         note=_theorem1_note,
         primary=2,
@@ -517,7 +530,7 @@ _OF_EPSILON = (
         "Lemma 1 of the RDP lower bound (max of both directions, same integer orders)",
         "Rényi limit of the method",
         Role.BASELINE,
-        sources.LEMMA_1,
+        LEMMA_1,
         "lower_rdp",
         note=(
             "no accountant that adds RDP at these orders and converts with Lemma 1 can report "
@@ -530,7 +543,7 @@ _OF_EPSILON = (
         words.CLOSED,
         "closed-form clones + KOV",
         Role.UPPER,
-        sources.CLOSED,
+        CLOSED,
         "closed",
         why=words.CLOSED_FAILS,
         note="δ₀ = δ/(2Tγ) a round, δ/2 slack",
@@ -543,7 +556,7 @@ _OF_EPSILON = (
         "no shuffle amplification: (ε₀, 0) + sampling + KOV",
         "no shuffling counted",
         Role.UPPER,
-        sources.UNAMPLIFIED,
+        UNAMPLIFIED,
         "unamplified",
         primary=4,
         claimable=8,
@@ -553,7 +566,7 @@ _OF_EPSILON = (
         "T·εₛ, holds in any case",
         "T·εₛ",
         Role.UPPER,
-        sources.CAP,
+        CAP,
         "cap",
         primary=0,
         claimable=9,
@@ -563,12 +576,12 @@ _OF_EPSILON = (
         lambda p: f"clones ({p.variant.value}, numerical) + sampling + KOV",
         "clones + KOV closed form",
         Role.UPPER,
-        sources.NUMERICAL[Clones.PUBLISHED],
+        NUMERICAL[Clones.PUBLISHED],
         "numerical",
         note="δ₀ = δ/(2Tγ) a round, δ/2 slack; summed exactly, a few 1e-4 upwards",
         primary=0,
         claimable=6,
-        source_at=lambda p: sources.NUMERICAL[p.variant],
+        source_at=lambda p: NUMERICAL[p.variant],
     ),
     Curve(
         "numerical_upper",
@@ -602,7 +615,7 @@ _OF_EPSILON = (
         lambda p: f"clones ({p.variant.value}, numerical) + sampling + KOV exact",
         "clones + KOV",
         Role.UPPER,
-        sources.KOV_EXACT,
+        KOV_EXACT,
         _last_stage(
             lambda p: p.spread(theory.exact_strong_composition(p.inside, p.variant, p.context))
         ),
@@ -623,7 +636,7 @@ _OF_EPSILON = (
 _OF_RENYI = (
     _THEOREM_1(
         Role.UPPER,
-        sources.THEOREM_3,
+        THEOREM_3,
         lambda p: p.renyi_values("theorem1"),
         note=lambda p: _SMALLER_SHOWN * bool(p.above_cap.any()),
         primary=3,
@@ -634,7 +647,7 @@ _OF_RENYI = (
         "Theorem 2 (lower bound on RDP)",
         "no RDP can be below",
         Role.LOWER,
-        sources.THEOREM_2,
+        THEOREM_2,
         lambda p: p.renyi_values("lower"),
         note="the larger of both directions",
         primary=4,
@@ -644,7 +657,7 @@ _OF_RENYI = (
         "Rényi cap, holds in any case",
         "Rényi cap",
         Role.UPPER,
-        sources.RENYI_CAP,
+        RENYI_CAP,
         lambda p: p.renyi_values("cap"),
         primary=0,
         claimable=4,
@@ -654,7 +667,7 @@ _OF_RENYI = (
         "Theorem 1 alone, without the cap",
         "Theorem 1 alone",
         Role.UPPER,
-        sources.THEOREM_1,
+        THEOREM_1,
         _theorem1_alone,
         why=words.NOT_ABOVE,
         note="as the paper states it; drawn where it is above the cap",

@@ -9,7 +9,7 @@ from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, guesses, odds_lines, times
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
-from explorer.studies.shuffle_accountant import sources
+from explorer.studies.shuffle_accountant.theory import RENYI_CAP, THEOREM_1, THEOREM_2, THEOREM_3
 
 CLOSED = "clones (2021, closed form) + sampling + KOV"
 ONCE_FIXED, ONCE_ADAPTIVE, ALIKE = "once_fixed", "once_adaptive", "alike"
@@ -43,7 +43,7 @@ def guarantee(local: float, messages: float, differences: tuple[str, ...] = ()) 
         trust=_trust(local)
         + f" Over all rounds a client sends γT = {_about(messages)} of them on average.",
         sentence="",
-        references=(sources.THEOREM_3, sources.THEOREM_1),
+        references=(THEOREM_3, THEOREM_1),
         differences=differences,
     )
 
@@ -145,7 +145,7 @@ def renyi_guarantee(
         add_remove=_ADD_REMOVE,
         trust=_trust(local),
         sentence=guesses(pure, 0.0, "which of two records a client holds", "after one round"),
-        references=(sources.THEOREM_1, sources.THEOREM_2, sources.RENYI_CAP),
+        references=(THEOREM_1, THEOREM_2, RENYI_CAP),
         differences=(
             f"Theorem 1 holds for every ε₀-LDP randomiser and is {ratio} Theorem 2 here, which is "
             "what binary randomised response really leaks: the Rényi level of the worst randomiser "

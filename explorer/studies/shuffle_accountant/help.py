@@ -21,7 +21,18 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.shuffle_accountant import sources
+from explorer.studies.shuffle_accountant.theory import (
+    CAP,
+    CLOSED,
+    KOV_EXACT,
+    NUMERICAL,
+    RENYI_CAP,
+    SHARPENED,
+    THEOREM_1,
+    THEOREM_2,
+    THEOREM_3,
+    UNAMPLIFIED,
+)
 
 PAGE = Page(
     what=(
@@ -136,10 +147,10 @@ PAGE = Page(
         ),
     ),
     sources=(
-        sources.THEOREM_1,
-        sources.THEOREM_2,
-        sources.THEOREM_3,
-        sources.SHARPENED,
+        THEOREM_1,
+        THEOREM_2,
+        THEOREM_3,
+        SHARPENED,
         RDP_OF_CLONES,
         EPOCH_FIXED,
         EPOCH_ADAPTIVE,
@@ -149,14 +160,14 @@ PAGE = Page(
         upper.SHARP_ALIKE,
         upper.EXACT_2RR,
         upper.EXACT_3RR,
-        sources.CLOSED,
-        *sources.NUMERICAL.values(),
-        sources.KOV_EXACT,
-        sources.UNAMPLIFIED,
+        CLOSED,
+        *NUMERICAL.values(),
+        KOV_EXACT,
+        UNAMPLIFIED,
         COMPOSED_CLONES,
         COMPOSED_LOWER,
-        sources.CAP,
-        sources.RENYI_CAP,
+        CAP,
+        RENYI_CAP,
     ),
     errata=(
         "The paper prints Theorem 2 in one direction only, and its proof swaps the mixture "

@@ -28,7 +28,7 @@ from explorer.studies.base.sweeping import scalar_from
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run, round_laws
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
-from explorer.studies.shuffle_accountant import guarantee as words, sources, theory
+from explorer.studies.shuffle_accountant import guarantee as words, theory
 from explorer.studies.shuffle_accountant.curves import (
     COARSE_ORDER,
     COMPOSED,
@@ -36,6 +36,16 @@ from explorer.studies.shuffle_accountant.curves import (
     AccountantPoints,
 )
 from explorer.studies.shuffle_accountant.help import PAGE, PRESETS
+from explorer.studies.shuffle_accountant.theory import (
+    CAP,
+    CLOSED,
+    KOV_EXACT,
+    NUMERICAL,
+    THEOREM_1,
+    THEOREM_2,
+    THEOREM_3,
+    UNAMPLIFIED,
+)
 
 _COARSE_POINTS = 24
 _QUICK_CROWD = 2000
@@ -205,14 +215,14 @@ class ShuffleAccountant(CurveStudy):
     page = PAGE
     presets = PRESETS
     references = (
-        sources.THEOREM_1,
-        sources.THEOREM_2,
-        sources.THEOREM_3,
-        sources.CLOSED,
-        *sources.NUMERICAL.values(),
-        sources.KOV_EXACT,
-        sources.UNAMPLIFIED,
-        sources.CAP,
+        THEOREM_1,
+        THEOREM_2,
+        THEOREM_3,
+        CLOSED,
+        *NUMERICAL.values(),
+        KOV_EXACT,
+        UNAMPLIFIED,
+        CAP,
     )
 
     def stages(self, p: AccountantPoints) -> Iterable[AccountantPoints]:

@@ -1,4 +1,4 @@
-"""Bounds on the privacy of shuffled rounds, at arrays of parameter points."""
+"""Bounds on the privacy of shuffled rounds, at arrays of parameter points, and their sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import SHUFFLE_RDP, BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.core.checks import MAX_EPSILON, MIN_DELTA
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Allocation, Shuffling
@@ -19,6 +19,52 @@ from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
 from explorer.privacy.shuffling import CloneCurve, Clones, shuffled_epsilon
 from explorer.studies.base.study import Context
 from explorer.studies.guarantees.rounds import clones_apart, composed_bound, composed_lower
+
+THEOREM_1 = Reference(SHUFFLE_RDP, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")
+THEOREM_2 = Reference(SHUFFLE_RDP, "Theorem 2", "both directions; errata shuf-A1, shuf-A2")
+THEOREM_3 = Reference(
+    SHUFFLE_RDP, "Theorem 3 (7) with Lemma 1", "min with the caps; errata shuf-A4, shuf-A6, shuf-A7"
+)
+LEMMA_1 = Reference(SHUFFLE_RDP, "Lemma 1 of Theorem 2", "not a lower bound on ε; errata shuf-A3")
+CAP = Reference(
+    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
+)
+RENYI_CAP = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "randomised response dominates (ε, 0)-DP"
+)
+CLOSED = Reference(
+    "Feldman, McMillan & Talwar 2021",
+    "Theorem 3.1",
+    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-A8, shuf-B1",
+)
+UNAMPLIFIED = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
+)
+NUMERICAL = {
+    Clones.PUBLISHED: Reference(
+        "Feldman, McMillan & Talwar 2021",
+        "Theorem 3.2, evaluated exactly",
+        "one common, non-adaptive randomiser where k < n; with Ullman 2017 and Kairouz, Oh & "
+        "Viswanath 2015, Theorem 3.4",
+    ),
+    Clones.STRONGER: Reference(
+        "Feldman, McMillan & Talwar 2023",
+        "Theorem 3.1, evaluated exactly",
+        "one common, non-adaptive randomiser (erratum in arXiv 2208.04591); with Ullman 2017 and "
+        "Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+    ),
+}
+KOV_EXACT = Reference(
+    "Kairouz, Oh & Viswanath 2015",
+    "Theorem 3.3, evaluated exactly",
+    "of numerical clones after Ullman 2017; errata shuf-B1",
+)
+SHARPENED = Reference(
+    SHUFFLE_RDP,
+    "Theorem 1 with a sharp term of order 2",
+    "ours: Theorem 5 with the largest D₂ among all ε₀-LDP randomisers",
+)
+
 
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""

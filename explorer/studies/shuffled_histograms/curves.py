@@ -25,9 +25,26 @@ from explorer.studies.base.study import (
     Statistic,
 )
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffled_histograms import sources, theory
+from explorer.studies.shuffled_histograms import theory
 from explorer.studies.shuffled_histograms.tables import Row, table1_orders
-from explorer.studies.shuffled_histograms.theory import Settings, Values
+from explorer.studies.shuffled_histograms.theory import (
+    EXACT,
+    LAW,
+    MESSAGES,
+    PRINTED_31,
+    PRINTED_32,
+    PRINTED_ONE,
+    PROOF_31,
+    PROOF_32,
+    SIMULATED,
+    TABLE_1,
+    TAILS,
+    THEOREM_31,
+    THEOREM_32,
+    WARNER,
+    Settings,
+    Values,
+)
 
 _CALIBRATED_SWEEPS = ("n", "eps", "delta", "trusted")
 """Sweeps of which every point has a noise of its own to calibrate."""
@@ -197,7 +214,7 @@ def _order(
         f"{name} (order only)",
         short,
         Role.ESTIMATE,
-        sources.TABLE_1,
+        TABLE_1,
         value,
         note=note,
         primary=0,
@@ -221,9 +238,9 @@ _ERRORS_OF_ALL = (
         "P_hist, calibrated exactly",
         "exact noise",
         Role.UPPER,
-        sources.EXACT,
+        EXACT,
         lambda p: theory.error(p.settings, p.noise, p.bins),
-        count=("P_zsum, calibrated exactly", sources.EXACT),
+        count=("P_zsum, calibrated exactly", EXACT),
         note=lambda p: (
             f"(1−p) + 2√(p(1−p)ln({theory.odds_of_failure(p.shared)})/n) with the least noise "
             "whose exact δ is small enough"
@@ -237,9 +254,9 @@ _ERRORS_OF_ALL = (
         "P_hist, the paper's constants",
         "the paper's constants",
         Role.UPPER,
-        sources.PROOF_32,
+        PROOF_32,
         lambda p: theory.error(p.settings, p.paper_noise, p.bins),
-        count=("P_zsum, the paper's constants", sources.PROOF_31),
+        count=("P_zsum, the paper's constants", PROOF_31),
         note="the same formula with the paper's p, constant 50",
         primary=2,
         unclaimed=_OTHER_NOISE,
@@ -249,11 +266,11 @@ _ERRORS_OF_ALL = (
         "P_hist, α of Theorem 3.2(iii) as printed",
         "Theorem 3.2(iii)",
         Role.UPPER,
-        sources.PRINTED_32,
+        PRINTED_32,
         lambda p: (
             theory.printed_error(p.settings, p.paper_noise, p.settings.n) if p.shared else None
         ),
-        count=("P_zsum, α of Theorem 3.1(ii) as printed", sources.PRINTED_31),
+        count=("P_zsum, α of Theorem 3.1(ii) as printed", PRINTED_31),
         note=("the paper's p, β shared among all n users (needs no h), and without the proof's √p"),
         primary=0,
         unclaimed=_OTHER_NOISE,
@@ -263,9 +280,9 @@ _ERRORS_OF_ALL = (
         "P_hist, α of Theorem 3.2(ii) as printed",
         "Theorem 3.2(ii)",
         Role.UPPER,
-        sources.PRINTED_ONE,
+        PRINTED_ONE,
         lambda p: None if p.shared else theory.printed_error(p.settings, p.paper_noise, p.bins),
-        count=("P_zsum, α of Theorem 3.1(ii) as printed", sources.PRINTED_31),
+        count=("P_zsum, α of Theorem 3.1(ii) as printed", PRINTED_31),
         note="the paper's p, without the proof's √p",
         primary=0,
         unclaimed=_OTHER_NOISE,
@@ -277,7 +294,7 @@ _ERRORS_OF_ALL = (
         Role.UPPER,
         UNARY,
         lambda p: theory.local_comparator(p.settings, p.domain),
-        count=("local: randomised response", sources.WARNER),
+        count=("local: randomised response", WARNER),
         note="ε-LDP on every user's device; no shuffler is trusted",
         primary=3,
         unclaimed="it is of a protocol in which no shuffler is trusted",
@@ -299,9 +316,9 @@ _ERRORS_OF_ALL = (
         "P_hist, calibrated exactly, exact tails",
         "exact noise and tails",
         Role.UPPER,
-        sources.TAILS,
+        TAILS,
         lambda p: theory.tails(p.settings, p.noise, p.bins, p.context),
-        count=("P_zsum, calibrated exactly, exact tails", sources.TAILS),
+        count=("P_zsum, calibrated exactly, exact tails", TAILS),
         note="the same noise, with the binomial's own tails",
         primary=1,
         claimable=1,
@@ -319,9 +336,7 @@ _ERRORS_OF_ALL = (
         unclaimed=_CURATOR,
     ),
 )
-_SIMULATED = Curve(
-    "simulated", "simulated", "simulated", Role.ESTIMATE, sources.SIMULATED, primary=5
-)
+_SIMULATED = Curve("simulated", "simulated", "simulated", Role.ESTIMATE, SIMULATED, primary=5)
 """Dots that `simulated_series` draws after the last curve."""
 _ERRORS_ORDERS = (
     _order("local_order", 0, "local, the paper's [3]", "local [3], order only"),
@@ -336,9 +351,9 @@ _RMSE = (
         "P_hist, calibrated exactly",
         "exact noise, RMSE",
         Role.EXACT,
-        sources.LAW,
+        LAW,
         lambda p: theory.root_mean_square(p.settings, p.noise)[0],
-        count=("P_zsum, calibrated exactly", sources.LAW),
+        count=("P_zsum, calibrated exactly", LAW),
         points=_fewer,
     ),
     _curve(
@@ -346,9 +361,9 @@ _RMSE = (
         "P_hist, calibrated exactly: |bias|",
         "its |bias|",
         Role.EXACT,
-        sources.LAW,
+        LAW,
         lambda p: theory.root_mean_square(p.settings, p.noise)[1],
-        count=("P_zsum, calibrated exactly: |bias|", sources.LAW),
+        count=("P_zsum, calibrated exactly: |bias|", LAW),
         note=(
             "small counts are cut to 0: near s = n(1−p) the bias dominates; drawn while it is "
             "above a thousandth of the rms error"
@@ -361,9 +376,9 @@ _RMSE = (
         "P_hist, the paper's constants",
         "the paper's noise, RMSE",
         Role.EXACT,
-        sources.LAW,
+        LAW,
         lambda p: theory.root_mean_square(p.settings, p.paper_noise)[0],
-        count=("P_zsum, the paper's constants", sources.LAW),
+        count=("P_zsum, the paper's constants", LAW),
     ),
     _curve(
         "local_rmse",
@@ -372,7 +387,7 @@ _RMSE = (
         Role.EXACT,
         UNARY,
         lambda p: theory.local_root_mean_square(p.settings),
-        count=("local: randomised response", sources.WARNER),
+        count=("local: randomised response", WARNER),
     ),
     _curve(
         "central_rmse",
@@ -390,7 +405,7 @@ _NOISE = (
         "least noise, calibrated exactly",
         "least noise",
         Role.EXACT,
-        sources.EXACT,
+        EXACT,
         lambda p: theory.missing_bits(p.settings, p.noise),
         points=_fewer,
     ),
@@ -399,9 +414,9 @@ _NOISE = (
         "the paper's constants",
         "the paper's noise",
         Role.UPPER,
-        sources.THEOREM_32,
+        THEOREM_32,
         lambda p: theory.missing_bits(p.settings, p.paper_noise),
-        count=("the paper's constants", sources.THEOREM_31),
+        count=("the paper's constants", THEOREM_31),
     ),
 )
 _USERS = (
@@ -410,7 +425,7 @@ _USERS = (
         "least users, by the exact δ",
         "least users, exact δ",
         Role.EXACT,
-        sources.EXACT,
+        EXACT,
         lambda p: Values(p.users),
         points=lambda p: p.part,
     ),
@@ -419,9 +434,9 @@ _USERS = (
         "the paper's constants",
         "the paper's users",
         Role.UPPER,
-        sources.THEOREM_32,
+        THEOREM_32,
         lambda p: theory.printed_users(p.settings),
-        count=("the paper's constants", sources.THEOREM_31),
+        count=("the paper's constants", THEOREM_31),
     ),
 )
 _MESSAGES = (
@@ -430,9 +445,9 @@ _MESSAGES = (
         "P_hist, calibrated exactly (expected)",
         "exact noise, messages",
         Role.EXACT,
-        sources.MESSAGES,
+        MESSAGES,
         lambda p: theory.messages(p.settings, p.noise),
-        count=("P_zsum, calibrated exactly (with a 1)", sources.THEOREM_31),
+        count=("P_zsum, calibrated exactly (with a 1)", THEOREM_31),
         points=_fewer,
     ),
     _curve(
@@ -440,18 +455,18 @@ _MESSAGES = (
         "P_hist, the paper's constants (expected)",
         "the paper's messages",
         Role.EXACT,
-        sources.MESSAGES,
+        MESSAGES,
         lambda p: theory.messages(p.settings, p.paper_noise),
-        count=("P_zsum, the paper's constants (of a user with a 1)", sources.THEOREM_31),
+        count=("P_zsum, the paper's constants (of a user with a 1)", THEOREM_31),
     ),
     _curve(
         "most_messages",
         "P_hist, at most",
         "at most",
         Role.UPPER,
-        sources.MESSAGES,
+        MESSAGES,
         lambda p: Values(1 + p.settings.d),
-        count=("P_zsum, at most", sources.THEOREM_31),
+        count=("P_zsum, at most", THEOREM_31),
     ),
     _curve(
         "one_message",
@@ -460,7 +475,7 @@ _MESSAGES = (
         Role.EXACT,
         UNARY,
         lambda p: Values(1.0),
-        count=("local: one message", sources.WARNER),
+        count=("local: one message", WARNER),
     ),
     _order(*_CHEU, messages=True),
     _order(*_FEW, messages=True),
@@ -472,7 +487,7 @@ _LOSS = (
         "δ with the calibrated noise",
         "δ with exact noise",
         Role.EXACT,
-        sources.EXACT,
+        EXACT,
         lambda p: theory.loss(p.settings, p.noise, p.context),
         note="m users add noise where the calibration counted on nₕ",
         points=_fewer,
@@ -482,7 +497,7 @@ _LOSS = (
         "δ with the paper's noise",
         "δ with the paper's noise",
         Role.EXACT,
-        sources.EXACT,
+        EXACT,
         lambda p: theory.loss(p.settings, p.paper_noise, p.context),
         points=_fewer,
     ),
@@ -491,7 +506,7 @@ _LOSS = (
         "the δ that was asked for",
         "the δ asked for",
         Role.BASELINE,
-        sources.EXACT,
+        EXACT,
         lambda p: Values(p.settings.delta),
     ),
 )

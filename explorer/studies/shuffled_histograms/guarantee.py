@@ -6,8 +6,7 @@ from explorer.privacy.histograms import Query
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import odds_lines, times
 from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.shuffled_histograms import sources
-from explorer.studies.shuffled_histograms.theory import odds_of_failure
+from explorer.studies.shuffled_histograms.theory import EXACT, LAW, THEOREM_32, odds_of_failure
 
 
 def conditions(
@@ -195,7 +194,7 @@ def guarantee(
             "everyone it tells, sees all messages in random order."
         ),
         sentence=sentence,
-        references=(sources.EXACT, sources.THEOREM_32, sources.LAW),
+        references=(EXACT, THEOREM_32, LAW),
         differences=differences,
         beside=beside,
         distance=distance,

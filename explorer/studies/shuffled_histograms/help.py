@@ -13,7 +13,20 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import at_most, format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.shuffled_histograms import sources
+from explorer.studies.shuffled_histograms.theory import (
+    CLAIMS,
+    EXACT,
+    LAW,
+    MESSAGES,
+    PRINTED_31,
+    PRINTED_32,
+    TABLE_1,
+    TABLE_2,
+    TAILS,
+    THEOREM_31,
+    THEOREM_32,
+    WARNER,
+)
 
 PAGE = Page(
     what=(
@@ -81,19 +94,19 @@ PAGE = Page(
         ),
     ),
     sources=(
-        sources.THEOREM_31,
-        sources.THEOREM_32,
-        sources.PRINTED_31,
-        sources.PRINTED_32,
-        sources.EXACT,
-        sources.TAILS,
-        sources.LAW,
-        sources.MESSAGES,
-        sources.TABLE_1,
-        sources.TABLE_2,
-        sources.CLAIMS,
+        THEOREM_31,
+        THEOREM_32,
+        PRINTED_31,
+        PRINTED_32,
+        EXACT,
+        TAILS,
+        LAW,
+        MESSAGES,
+        TABLE_1,
+        TABLE_2,
+        CLAIMS,
         UNARY,
-        sources.WARNER,
+        WARNER,
         LAPLACE,
         STABLE,
     ),

@@ -17,8 +17,7 @@ from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.histograms import Query, simulate_histogram
 from explorer.studies.base.study import Context, Mark, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.shuffled_histograms import sources
-from explorer.studies.shuffled_histograms.theory import Noise, Settings
+from explorer.studies.shuffled_histograms.theory import SIMULATED, Noise, Settings
 
 _MAX_DRAWS = 4_000_000
 """Noises drawn in one call of a worker: some 0.3 s."""
@@ -186,7 +185,7 @@ def _series(x: FloatArray, dots: list[Dot], what: str, runs: int, fewer: bool) -
         Role.ESTIMATE,
         x,
         value,
-        sources.SIMULATED,
+        SIMULATED,
         low=low,
         high=high,
         undefined_reason=(

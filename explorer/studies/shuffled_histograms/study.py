@@ -42,16 +42,21 @@ from explorer.studies.base.study import (
 from explorer.studies.base.sweeping import SweptPoints, scalar_from, swept_points
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
-from explorer.studies.shuffled_histograms import (
-    guarantee as words,
-    sources,
-    tables,
-    theory,
-)
+from explorer.studies.shuffled_histograms import guarantee as words, tables, theory
 from explorer.studies.shuffled_histograms.curves import PLOTS, SLOW_EPS, HistogramPoints
 from explorer.studies.shuffled_histograms.help import PAGE, PRESETS
 from explorer.studies.shuffled_histograms.simulation import simulated_series
-from explorer.studies.shuffled_histograms.theory import Settings
+from explorer.studies.shuffled_histograms.theory import (
+    CLAIMS,
+    EXACT,
+    LAW,
+    MESSAGES,
+    TABLE_1,
+    TABLE_2,
+    THEOREM_31,
+    THEOREM_32,
+    Settings,
+)
 
 _USERS_POINTS, _SLOW_USERS_POINTS = 25, 7
 _SUM_ERROR = 2e-9
@@ -262,7 +267,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
         lambda eps: np.minimum(theory.exact_delta(kind, eps, users, q) * (1 + _SUM_ERROR), 1.0),
         Role.UPPER,
         promise.pairs[0][0],
-        sources.EXACT,
+        EXACT,
     )
 
 
@@ -325,14 +330,14 @@ class ShuffledHistograms(CurveStudy):
     page = PAGE
     presets = PRESETS
     references = (
-        sources.THEOREM_32,
-        sources.THEOREM_31,
-        sources.EXACT,
-        sources.LAW,
-        sources.MESSAGES,
-        sources.TABLE_1,
-        sources.TABLE_2,
-        sources.CLAIMS,
+        THEOREM_32,
+        THEOREM_31,
+        EXACT,
+        LAW,
+        MESSAGES,
+        TABLE_1,
+        TABLE_2,
+        CLAIMS,
         UNARY,
         LAPLACE,
         STABLE,

@@ -1,5 +1,6 @@
-"""Help page and presets of the unbounded data study."""
+"""Help page, presets and sources of the unbounded data study."""
 
+from explorer.privacy.core.bound import USER_METRIC as _PAPER, Reference
 from explorer.studies.base.help_page import (
     Formula,
     Judge,
@@ -12,7 +13,28 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.unbounded import sources
+
+PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata user-D5")
+CHERNOFF = Reference(
+    _PAPER,
+    "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
+    "s·KL(c‖r) = ln(1/δ), c ≤ 1: errata user-D4",
+)
+BINOMIAL = Reference(
+    _PAPER, "the coupling of Lemma 5.2 at distances 0 and 1", "the binomial's quantile, exactly"
+)
+INFORMAL = Reference(_PAPER, "Theorem 1.3 (informal)", "ε = αr and one δ: errata user-D3")
+SIZES = Reference(_PAPER, "Definition 5.1", "ε/r, if data sets had one size and nothing was drawn")
+USER_LEVEL = Reference(_PAPER, "Table 1", "d_EM ≤ 1, so that α ≤ ε is user-level DP")
+GROUP = Reference(_PAPER, "Lemma A.2, applied k − 1 times", "tight: errata user-D1")
+FACT = Reference(_PAPER, "Fact 5.1, as printed", "δe^k, too small for ε > 1: errata user-D1")
+TABLE = Reference(
+    _PAPER, "Table 1, as printed", "δe^(kε), too small for ε below ln 2: errata user-D1"
+)
+ROUGHLY = Reference(
+    _PAPER, "after Fact 5.1", "(2ε/r)·d for d ≥ r; ignores δ's growth: errata user-D2"
+)
+
 
 PAGE = Page(
     what=(
@@ -60,14 +82,14 @@ PAGE = Page(
         ),
     ),
     sources=(
-        sources.PRINTED,
-        sources.CHERNOFF,
-        sources.BINOMIAL,
-        sources.GROUP,
-        sources.INFORMAL,
-        sources.FACT,
-        sources.TABLE,
-        sources.ROUGHLY,
+        PRINTED,
+        CHERNOFF,
+        BINOMIAL,
+        GROUP,
+        INFORMAL,
+        FACT,
+        TABLE,
+        ROUGHLY,
     ),
     errata=(
         "The paper (v1) prints δ·e^⌈d/r⌉ (Fact 5.1) and δ·e^(ε⌈d/r⌉) (Table 1) for the δ of k "

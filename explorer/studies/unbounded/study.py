@@ -26,8 +26,20 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.parameters import space_parameters
-from explorer.studies.unbounded import sources
-from explorer.studies.unbounded.help import PAGE, PRESETS
+from explorer.studies.unbounded.help import (
+    BINOMIAL,
+    CHERNOFF,
+    FACT,
+    GROUP,
+    INFORMAL,
+    PAGE,
+    PRESETS,
+    PRINTED,
+    ROUGHLY,
+    SIZES,
+    TABLE,
+    USER_LEVEL,
+)
 
 HOPS_IN_TABLE = (1, 2, 3, 5, 10, 20, 50)
 
@@ -104,18 +116,16 @@ _chernoff = partial(
     "chernoff",
     "Chernoff (KL) form of Theorem 5.3",
     "Chernoff form",
-    source=sources.CHERNOFF,
+    source=CHERNOFF,
     claimable=1,
 )
-_printed = partial(
-    Curve, "printed", "Theorem 5.3", "Theorem 5.3", source=sources.PRINTED, claimable=1
-)
+_printed = partial(Curve, "printed", "Theorem 5.3", "Theorem 5.3", source=PRINTED, claimable=1)
 _binomial = partial(
     Curve,
     "binomial",
     "0/1 distances: exact for this coupling",
     "0/1 distances, exact",
-    source=sources.BINOMIAL,
+    source=BINOMIAL,
 )
 _group = partial(
     Curve,
@@ -123,7 +133,7 @@ _group = partial(
     "k hops (Lemma A.2)",
     "k hops (Lemma A.2)",
     Role.UPPER,
-    sources.GROUP,
+    GROUP,
     note="a staircase with steps at every multiple of r; lines between the points computed slant",
 )
 _CAPPED = "capped at 1, where nothing is promised"
@@ -157,7 +167,7 @@ PLOTS = (
                 "Theorem 1.3, informal",
                 "Theorem 1.3, informal",
                 Role.BASELINE,
-                sources.INFORMAL,
+                INFORMAL,
                 lambda p: p.eps / p.r,
                 lambda p: p.r >= -2 * np.log(p.delta) / p.s,
                 "its premise fails: r must be at least 2 ln(1/δ)/s",
@@ -169,7 +179,7 @@ PLOTS = (
                 "ε/r: all data sets of one size",
                 "ε/r, equal sizes",
                 Role.BASELINE,
-                sources.SIZES,
+                SIZES,
                 lambda p: p.eps / p.r,
             ),
             Curve(
@@ -177,7 +187,7 @@ PLOTS = (
                 "α = ε: user-level DP",
                 "α = ε, user-level DP",
                 Role.BASELINE,
-                sources.USER_LEVEL,
+                USER_LEVEL,
                 lambda p: p.eps,
                 primary=0,
             ),
@@ -202,7 +212,7 @@ PLOTS = (
                 "r, the mean distance of a draw",
                 "mean distance r",
                 Role.BASELINE,
-                sources.SIZES,
+                SIZES,
                 lambda p: p.r,
             ),
         ),
@@ -225,7 +235,7 @@ PLOTS = (
                 "the paper's “roughly”: (2ε/r)·d",
                 "the paper's “roughly”",
                 Role.BASELINE,
-                sources.ROUGHLY,
+                ROUGHLY,
                 lambda p: 2 * p.eps / p.r * p.d,
                 lambda p: p.d >= p.r,
                 "stated for distances of at least r",
@@ -249,7 +259,7 @@ PLOTS = (
                 "Fact 5.1 as printed: δ·e^k",
                 "Fact 5.1 as printed",
                 Role.BASELINE,
-                sources.FACT,
+                FACT,
                 lambda p: _growth_as_printed(p, p.hops),
                 note=_CAPPED,
             ),
@@ -258,7 +268,7 @@ PLOTS = (
                 "Table 1 as printed: δ·e^(kε)",
                 "Table 1 as printed",
                 Role.BASELINE,
-                sources.TABLE,
+                TABLE,
                 lambda p: _growth_as_printed(p, p.hops * p.eps),
                 note=_CAPPED,
             ),
@@ -478,7 +488,7 @@ class Unbounded(CurveStudy):
             sentence=near + far,
             pairs=((here.eps, min(total, 1.0)),),
             qualified=True,
-            references=(sources.CHERNOFF, sources.PRINTED, sources.GROUP),
+            references=(CHERNOFF, PRINTED, GROUP),
             differences=(
                 "Theorem 5.3 bounds how far the draws of two data sets get apart by Bernstein's "
                 "inequality, the KL form by Chernoff's, which is never larger and never above 1.",
