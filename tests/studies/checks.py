@@ -1,4 +1,4 @@
-"""What holds for every study of curves: asked of each by its own tests."""
+"""Checks of the answers and pages of every study of curves."""
 
 from __future__ import annotations
 
@@ -17,14 +17,23 @@ from explorer.studies.base.claims import (
     with_claim,
 )
 from explorer.studies.base.phrases import best_chance, chance_of, odds_basis, times_in_100
-from explorer.studies.base.study import default_request, default_sweep
+from explorer.studies.base.study import default_request, default_sweep, parameter
+from explorer.studies.guarantees.tradeoffs import KEY as TRADEOFF
 from tests.studies.context import Context
+
+
+def quantity_of(study, key):
+    """Return a quantity of a study, or fail and say what the study lacks."""
+    there = {q.key: q for q in study.quantities}
+    remedy = "decorate its class by `with_tradeoff`" if key == TRADEOFF else "add it to its plots"
+    assert key in there, f"{study.id} has no quantity {key!r}, only {', '.join(there)}: {remedy}"
+    return there[key]
 
 
 def last(study, host=None, what=None, sweep=None, points=9, **values):
     """Return the final answer of a request, after checking the whole row of answers."""
     what = what or study.quantities[0].key
-    quantity = next(q for q in study.quantities if q.key == what)
+    quantity = quantity_of(study, what)
     sweep = sweep or replace(default_sweep(study, quantity.sweeps[0]), points=points)
     request = replace(default_request(study, **values), quantity=what, sweep=sweep)
     results = list(study.answer(request, host or Context()))
@@ -135,11 +144,10 @@ def best_valid(study, result):
 
 def preset_answer(study, preset, host=None, points=7):
     """Return the final answer of a preset, drawn with fewer points."""
-    what = preset.quantity or study.quantities[0].key
-    quantity = next(q for q in study.quantities if q.key == what)
+    quantity = quantity_of(study, preset.quantity or study.quantities[0].key)
     sweep = preset.sweep or default_sweep(study, quantity.sweeps[0])
     sweep = replace(sweep, points=min(points, sweep.points))
-    return last(study, host, what, sweep, **dict(preset.values))
+    return last(study, host, quantity.key, sweep, **dict(preset.values))
 
 
 def assert_page(study):
@@ -163,5 +171,4 @@ def assert_page(study):
         assert preset.about
         assert preset.computed
         for key, value in preset.values:
-            found = next(p for p in study.parameters if p.key == key)
-            assert found.parse(value) == value
+            assert parameter(study, key).parse(value) == value

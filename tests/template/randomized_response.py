@@ -11,6 +11,7 @@ from explorer.studies.base.numbers import at_most
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import Condition, Guarantee, Quantity
 from explorer.studies.catalog import StudyInfo
+from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
 WARNER = Reference("Warner 1965", "randomized response")
 
@@ -27,6 +28,7 @@ def randomized_error(eps: np.ndarray, n: np.ndarray) -> Bound:
     return Bound.proved(0.5 / np.sqrt(n) / np.tanh(eps / 2), Role.UPPER, WARNER, 1e-14)
 
 
+@with_tradeoff()
 class RandomizedResponse(CurveStudy):
     """Error of a share that is estimated from randomized yes-or-no answers."""
 
@@ -76,6 +78,7 @@ class RandomizedResponse(CurveStudy):
             "nobody is trusted: everyone randomizes alone",
             f"An answer is at most e^{level} times as likely as if it were the other.",
             (WARNER,),
+            pairs=((p.here.eps, 0.0),),
         )
 
 
