@@ -35,8 +35,8 @@ from explorer.studies.heatmap.experiments.error_curves import (
     error_curves,
     first_curve,
     measure_of,
+    parameters_read_by,
     proved_curves,
-    read_by,
     trials_in_order,
 )
 from explorer.studies.heatmap.experiments.evaluation import (
@@ -249,7 +249,7 @@ class UtilityEvaluator:
         place, source = self._source(question, check)
         measure = MEASURES[question.measure]
         worst = np.inf if measure.low_is_good else -np.inf
-        reads = read_by(mechanism)
+        reads = parameters_read_by(mechanism)
         fixed = {k: v for k, v in question.request.values if k in reads}
         asks = search(target, measure.low_is_good)
         request = next(asks)
