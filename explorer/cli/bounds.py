@@ -88,7 +88,7 @@ class StudyCommand(click.Command):
     "Begin with a figure or example of the paper.",
     "What is on the y axis; default the first.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of simulations.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulations.")
 @click.option(
     "--solve",
     metavar="KEY",
@@ -110,7 +110,7 @@ class StudyCommand(click.Command):
     "hidden",
     metavar="SERIES",
     multiple=True,
-    help="Leave this curve out of the picture; may be repeated.",
+    help="Hide this curve in the picture; may be repeated.",
 )
 @click.option(
     "--curves",
@@ -118,10 +118,10 @@ class StudyCommand(click.Command):
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     multiple=True,
-    help="Draw the curves of a CSV file beside, as baselines: x, y, name, role, or x and a column "
-    "a curve; may be repeated.",
+    help="Draw the curves of a CSV file as baselines: x, y, name, role, or x and a column per "
+    "curve; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result of --solve as JSON.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -131,7 +131,7 @@ class StudyCommand(click.Command):
 @click.option(
     "--animate",
     metavar="KEY",
-    help="Let a parameter run over its range from frame to frame.",
+    help="Animate a parameter over its range.",
     shell_complete=completion.of_study(completion.parameters),
 )
 @click.option(
@@ -139,13 +139,13 @@ class StudyCommand(click.Command):
     type=click.IntRange(2, MAX_FRAMES),
     default=FRAMES,
     show_default=True,
-    help="How many an animation has.",
+    help="Number of frames of an animation.",
 )
 @click.option(
     "--reviewer",
     type=click.Choice(["text", "latex", "pdf"]),
-    help="Write what a reviewer asks of the guarantee instead: definition, numbers, conditions, "
-    "settings and recipe; as a PDF (needs --output) one page with the plot.",
+    help="Write a summary for reviewers instead: definition, numbers, conditions, settings and "
+    "recipe; as PDF (requires --output) one page with the plot.",
 )
 @picture_options("1600x1000")
 @without_option
@@ -174,12 +174,12 @@ def bounds_command(
     left_out: tuple[str, ...],
     cluster: Cluster | None,
 ) -> int:
-    """Answer a study's question as curves.
+    """Compute a study's curves.
 
     For example: privacy-explorer bounds shuffle-rdp --sweep T=1:1e6:100 --set eps0=2
     --output out.csv
 
-    Or find what a target takes: privacy-explorer bounds shuffle-rdp --solve eps0
+    Or find the parameter for a target: privacy-explorer bounds shuffle-rdp --solve eps0
     --for theorem1 --target 1
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help

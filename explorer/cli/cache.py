@@ -5,12 +5,12 @@ import click
 
 @click.group("cache")
 def cache_command() -> None:
-    """Show or clear what is kept of check-in files and experiments, so that they need less time."""
+    """Show or clear the cache of check-in files and experiments."""
 
 
 @cache_command.command("show")
 def show_command() -> None:
-    """Say how much is kept, and where."""
+    """Print the size and location of the cache."""
     from explorer.checkins import cache_use
     from explorer.checkins.memory import format_bytes
     from explorer.engine.experiments import trials_folder
@@ -28,7 +28,7 @@ def show_command() -> None:
 
 @cache_command.command("clear")
 def clear_command() -> None:
-    """Remove it; what a running program uses, and the check-in files themselves, stay."""
+    """Clear the cache, except entries in use; the check-in files themselves are not touched."""
     from explorer.checkins import cache_size, clear_cache
     from explorer.checkins.memory import format_bytes
     from explorer.engine.experiments import clear_trials

@@ -13,16 +13,15 @@ import click
     type=click.IntRange(0, 10_000_000),
     default=4000,
     show_default=True,
-    help="Of every audit, on each of two neighbouring data sets; 0 for no audits.",
+    help="Runs of every audit on each of two neighbouring data sets; 0 for no audits.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the audits.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the audits.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def check_command(runs: int, seed: int, as_json: bool) -> int:
     """Check this installation: its numbers and its mechanisms.
 
-    Golden values must come out again, tiny cases are enumerated, bounds from below held against
-    those from above, and mechanisms run on two neighbouring data sets to be held against their
-    promises. The exit code is 1 if anything fails.
+    Golden values are reproduced, tiny cases enumerated, lower bounds compared with upper bounds,
+    and mechanisms audited on two neighbouring data sets. The exit code is 1 if a check fails.
     """
     from explorer.cli.running import open_host
     from explorer.engine.compute_tasks import SelfCheck, SelfCheckProgress, run_self_check

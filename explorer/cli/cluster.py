@@ -31,19 +31,19 @@ OPTIONS = (
         "--certificates",
         type=click.Path(exists=True, file_okay=False),
         metavar="FOLDER",
-        help="Of a cluster on other machines: ca.pem, cert.pem and key.pem.",
+        help="Folder with ca.pem, cert.pem and key.pem of a cluster on other machines.",
     ),
     click.option(
         "--shared-folder",
         type=click.Path(exists=True, file_okay=False),
         metavar="FOLDER",
-        help="Where all machines of the cluster find files under the same name; whoever can read "
-        "it can read the check-ins in it.",
+        help="Folder that all machines of the cluster see under the same path; it will contain "
+        "check-ins, so restrict who can read it.",
     ),
     click.option(
         "--send-data",
         is_flag=True,
-        help="Let check-ins, and what is counted of them, go to the cluster's machines.",
+        help="Permit sending check-ins and counts of them to the cluster's machines.",
     ),
 )
 
@@ -54,7 +54,7 @@ workers_option = click.option(
     default=min(os.cpu_count() or 1, 256),
     show_default="one a core",
     metavar="K",
-    help="Processes that compute; the numbers do not depend on it.",
+    help="Number of worker processes; results do not depend on it.",
 )
 
 
@@ -127,21 +127,21 @@ def many_workers(
     type=click.IntRange(1, MAX_LOCAL),
     required=True,
     metavar="N",
-    help="How many worker processes.",
+    help="Number of worker processes.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
     show_default="a free one",
-    help="Of the scheduler.",
+    help="Port of the scheduler.",
 )
 def cluster_command(processes: int, port: int) -> None:
-    """Keep a Dask cluster running on this machine, to try one out.
+    """Run a Dask cluster on this machine, for trials.
 
-    Its address goes to standard output, and below it the option with the folder of its
-    certificates, which only you can read: nobody else on this machine can use the cluster. Ctrl+C
-    ends it with all its processes and removes the folder.
+    Its address is printed to standard output, followed by the option with the folder of its
+    certificates, which only you can read, so that no other user of this machine can use the
+    cluster. Ctrl+C ends it with all its processes and removes the folder.
     """
     from explorer.engine.executors.dask import local_cluster
 

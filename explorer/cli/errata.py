@@ -14,7 +14,7 @@ def _labels(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 @click.command("errata")
 @click.argument("labels", metavar="[LABEL]…", nargs=-1, shell_complete=_labels)
 def errata_command(labels: tuple[str, ...]) -> None:
-    """Say what a paper prints, what is right and why; without a LABEL, list all."""
+    """Show an erratum: printed text, correction and reason; without a LABEL, list all."""
     from explorer.studies.errata import errata
 
     known = errata()

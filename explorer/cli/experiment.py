@@ -102,14 +102,14 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--data",
     type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
-    help="Check-ins; the word sample stands for the bundled synthetic ones.",
+    help="Check-ins; sample for the bundled synthetic ones.",
 )
 @click.option(
     "--columns",
     multiple=True,
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
-    help="Which column holds what, as the command heatmap has it.",
+    help="Columns by role, as in the command heatmap.",
 )
 @reading_options
 @plane_option
@@ -133,14 +133,14 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     show_default=True,
     callback=_users,
     metavar="N|all,…",
-    help="How many users of each region, those with the smallest hashes of their ids.",
+    help="Number of users per region, those with the smallest hashes of their ids.",
 )
 @click.option("--data-seed", type=int, default=0, show_default=True, help="Key of these hashes.")
 @click.option(
     "--mechanisms",
     callback=_mechanisms,
     metavar="KEY,…",
-    help="Default: all that the map offers; of a figure those it is about.",
+    help="Default: all of the map; for a figure those of the figure.",
 )
 @click.option(
     "--epsilon",
@@ -180,7 +180,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     show_default=True,
     callback=_listed("w"),
     metavar="N,…",
-    help="Cells kept on a level.",
+    help="Selected cells per level.",
 )
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Another parameter of the map."
@@ -189,18 +189,20 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--draws",
     type=click.IntRange(1, 100_000),
     metavar="D",
-    help="Draws of the noise, the same for all mechanisms. Default: 10; of a figure the paper's.",
+    help="Draws of the noise, equal for all mechanisms. Default: 10; for a figure the paper's.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of noise and made data.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of noise and synthetic data."
+)
 @workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the rows with every setting (.csv), or all that --json prints (.json).",
+    help="Write the rows with every setting (.csv), or the output of --json (.json).",
 )
-@click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @memory_option
 @cluster_options
@@ -218,13 +220,13 @@ def experiment_command(
     cluster: Cluster | None,
     **arguments: Any,
 ) -> None:
-    """Run an experiment: how far private heatmaps lie from the true ones, over many draws.
+    """Run an experiment: errors of private heatmaps over many draws.
 
     For example: privacy-explorer experiment heatmap-quality --data sample
     --region 40.55,-74.10,40.90,-73.75 --mechanisms pyramid,least-squares --epsilon 1,2
 
-    Progress goes to standard error. Ctrl+C keeps the trials that are done, and the same command
-    goes on. What is printed is computed from the check-ins: for the curator only.
+    Progress is printed to standard error. Finished trials survive Ctrl+C, and the same command
+    continues. The printed numbers are computed from the check-ins, for the curator only.
     """
     from explorer.studies.heatmap.experiments.plan import SCHEMA
 

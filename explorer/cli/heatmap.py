@@ -120,14 +120,14 @@ def _option(p: Parameter) -> click.Option:
     "--preset",
     "preset_key",
     metavar="gowalla|brightkite",
-    help="The heatmap paper's region and months; prints the counts it reports beside ours.",
+    help="The heatmap paper's region and months; prints its reported counts next to ours.",
 )
 @click.option("--start", metavar="UTC", help="Use check-ins from this instant on (ISO 8601).")
 @click.option("--end", metavar="UTC", help="Use check-ins before this instant (ISO 8601).")
 @click.option(
     "--users",
     type=click.IntRange(min=1),
-    help="At most so many users, those with the smallest hashes of their ids. Default: all.",
+    help="Maximum number of users, those with the smallest hashes of their ids. Default: all.",
 )
 @click.option(
     "--share",
@@ -137,15 +137,15 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--data-seed", type=int, default=0, show_default=True, help="Public key of these hashes."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of demonstration noise.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of demonstration noise.")
 @click.option(
     "--columns",
     multiple=True,
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
-    help="Which column holds what, by name or number from 1, where the guess is wrong: "
+    help="Columns by role, as name or number from 1, if the guess is wrong: "
     "user, time, lat, lon, location, weight; latlon or lonlat for both coordinates in one column. "
-    "Nothing behind the = leaves that out: time=.",
+    "An empty value omits the role: time=.",
 )
 @reading_options
 @click.option(
@@ -160,26 +160,26 @@ def _option(p: Parameter) -> click.Option:
     metavar="|".join((*OF_MAPS, "KEY")),
     default=Over.DRAWS.value,
     show_default=True,
-    help="What differs from frame to frame of an animation: the noise, or a window of time that "
-    "moves on, or one that grows, over --start to --end or all times there are, or the parameter "
-    "KEY (epsilon, …), from one end of its range to the other. Every frame spends ε again.",
+    help="What an animation varies: the noise, or a window of time that moves or grows from "
+    "--start to --end (default: all times), or the parameter KEY (epsilon, …) over its range. "
+    "Every frame spends ε again.",
 )
 @click.option(
     "--frames",
     type=click.IntRange(2, MAX_FRAMES),
     default=FRAMES,
     show_default=True,
-    help="How many an animation has.",
+    help="Number of frames of an animation.",
 )
 @click.option(
     "--panes",
     type=click.Choice(["both", "private", "true", "centres", "points"]),
     default="both",
     show_default=True,
-    help="Which heatmaps the file shows: the private one and what stands beside it, private ones "
-    "alone, or one that stands beside: the true one, which is for the curator only, or centres or "
-    "points, of which CSV then has a row each. Without the true map nothing that tells of the "
-    "check-ins is written or printed.",
+    help="Heatmaps in the file: the private one and the one next to it, private ones only, or the "
+    "one next to it only: the true one (for the curator only), centres or points, each a row of a "
+    "CSV. Without the true map nothing that depends on the check-ins otherwise is written or "
+    "printed.",
 )
 @picture_options("1600x900")
 @without_option
@@ -194,10 +194,10 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--once",
     is_flag=True,
-    help="Read only what lies in the --region, straight from the files, and keep nothing: for one "
-    "question about data larger than memory. Rows elsewhere are not checked line by line.",
+    help="Read only rows in the --region, directly from the files, and cache nothing: for a single "
+    "query of data larger than memory. Other rows are not validated.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither read nor keep the cached check-ins.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @cluster_options
 def heatmap_command(

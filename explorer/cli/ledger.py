@@ -39,16 +39,16 @@ _writable_option = click.option(
 )
 
 _population_option = click.option(
-    "--population", metavar="ID", help="Whose account; needed where there are several."
+    "--population", metavar="ID", help="Population of the account; required if there are several."
 )
 
 
 @click.group("ledger")
 def ledger_command() -> None:
-    """Show, check or export the ledger of what was released; open, raise or join accounts in it.
+    """Show, verify or export the ledger of releases; open, raise or join accounts.
 
-    Roll back disk and settings together (a virtual machine), or rewrite the whole chain, and only
-    certificates that were given out before will show it.
+    A rollback of disk and settings together (a virtual machine), or a rewritten chain, is detected
+    only by certificates issued before.
     """
 
 
@@ -58,11 +58,11 @@ def ledger_command() -> None:
 @click.option(
     "--weekly",
     metavar="P/Q",
-    help="Say what releases of this ε every week would add up to, and how many still fit.",
+    help="Print the total of weekly releases with this ε, and how many still fit.",
 )
 @_json_option
 def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_json: bool) -> int:
-    """Say what was spent, what remains and what would still fit."""
+    """Print the spent and remaining budget, and the largest release that fits."""
     epsilon = None if weekly is None else positive(weekly)
     view, problem = _read(file)
     if as_json:
@@ -91,15 +91,15 @@ def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_js
     "--also",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="A copy or an export of the same ledger: shows whether both went on.",
+    help="A copy or an export of the same ledger, to detect a fork.",
 )
 @_json_option
 def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -> int:
-    """Check the chain of hashes, replay every gate, and compare with what this computer has seen.
+    """Verify the hash chain, replay every gate, and compare with the entries this computer knows.
 
-    Stored outputs and certificates are compared with the hashes that were entered.
+    Stored outputs and certificates are compared with their hashes in the entries.
 
-    Exit code 0: all holds; 1: it does not, which is said in one sentence.
+    Exit code 0: valid; 1: invalid, with the reason.
     """
     from explorer.release.errors import LedgerError
     from explorer.release.ledger import settings
@@ -145,12 +145,12 @@ def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.json",
-    help="Where to; standard output if it is not given.",
+    help="Output file; default: standard output.",
 )
 def export_command(file: Path | None, output: Path | None) -> None:
-    """Write all entries as JSON, for auditors: no key, no output, no person.
+    """Write all entries as JSON for auditors, without key, outputs and user ids.
 
-    Entries have their times in seconds: give an export to auditors, not to everybody.
+    Entries contain times in seconds: give an export to auditors only.
     """
     from explorer.files import write_whole
     from explorer.release.ledger.chain import exported
@@ -173,24 +173,24 @@ def export_command(file: Path | None, output: Path | None) -> None:
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="The ledger; made if it is not there. Default: the one in the user's data folder.",
+    help="The ledger; created if missing. Default: the one in the user's data folder.",
 )
-@click.option("--label", required=True, help="What these people are called in certificates.")
+@click.option("--label", required=True, help="Name of these users in certificates.")
 @click.option(
-    "--budget", required=True, metavar="P/Q", help="All that may ever be spent: ε, or ρ of zcdp."
+    "--budget", required=True, metavar="P/Q", help="Total that may be spent: ε, or ρ with zcdp."
 )
 @click.option(
     "--gate",
     type=click.Choice(["sum", "zcdp"]),
     default="sum",
     show_default=True,
-    help="How releases add up; chosen for good.",
+    help="How the costs of releases add up; can't be changed.",
 )
-@click.option("--delta", metavar="P/Q", help="Of zcdp, for good: 1/1000000000 if it is not given.")
+@click.option("--delta", metavar="P/Q", help="δ of zcdp, can't be changed. Default: 1/1000000000.")
 @click.option(
     "--different-people",
     is_flag=True,
-    help="Declare that these are not the people of the other accounts; certificates say so.",
+    help="Declare that these are not the users of the other accounts; certificates state it.",
 )
 def open_command(
     file: Path | None,
@@ -200,7 +200,7 @@ def open_command(
     delta: str | None,
     different_people: bool,
 ) -> None:
-    """Open the account of a population: all files about the same people. Prints its id."""
+    """Open the account of a population: all files about the same users. Prints its id."""
     from explorer.release.ledger import settings
     from explorer.release.ledger.ledger import Ledger
 
@@ -225,9 +225,9 @@ def open_command(
 @ledger_command.command("raise")
 @_writable_option
 @_population_option
-@click.option("--to", required=True, metavar="P/Q", help="The ε that may be spent from now on.")
+@click.option("--to", required=True, metavar="P/Q", help="The new total ε.")
 def raise_command(file: Path | None, population: str | None, to: str) -> None:
-    """Raise the budget of a sum gate, openly: every later certificate says so.
+    """Raise the budget of a sum gate, which every later certificate states.
 
     It is never lowered, and the ρ of a zcdp gate is never raised.
     """
@@ -238,12 +238,12 @@ def raise_command(file: Path | None, population: str | None, to: str) -> None:
 @ledger_command.command("external")
 @_writable_option
 @_population_option
-@click.option("--epsilon", required=True, metavar="P/Q", help="What was spent there.")
-@click.option("--what", required=True, help="What was released, as certificates list it.")
+@click.option("--epsilon", required=True, metavar="P/Q", help="The ε spent there.")
+@click.option("--what", required=True, help="Description of the release, for certificates.")
 def external_command(file: Path | None, population: str | None, epsilon: str, what: str) -> None:
-    """Enter ε spent elsewhere on the same people: same unit, same neighbours.
+    """Record ε spent elsewhere on the same users, with the same unit and neighbours.
 
-    No gate refuses a fact: it may overdraw the account, and nothing fits any more.
+    No gate refuses it: the account may be overdrawn, and then no release fits any more.
     """
     spent, text = positive(epsilon, "--epsilon"), " ".join(what.split())
     if not text:
@@ -258,12 +258,12 @@ def external_command(file: Path | None, population: str | None, epsilon: str, wh
 @click.option(
     "--beforehand",
     is_flag=True,
-    help="They are declared to be the same people; no ids were compared. Certificates say which.",
+    help="They are declared to be the same users; no ids were compared. Certificates state which.",
 )
 def join_command(file: Path | None, population: str, other: str, beforehand: bool) -> None:
-    """Join two accounts, for good, whose people turn out to be the same.
+    """Join two accounts permanently, because their users are the same.
 
-    What was spent adds, the smaller limit holds, and nothing may fit any more.
+    Spending is added and the smaller limit applies, so that perhaps no release fits any more.
     """
     from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 

@@ -467,7 +467,7 @@ def reading_options(command: Any) -> Any:
             "--decimal",
             type=click.Choice(list(DECIMALS)),
             callback=_decimal,
-            help="What stands before fractions in the file. Default: told from its first rows.",
+            help="Decimal sign of numbers. Default: detected from the first rows.",
         ),
         click.option(
             "--encoding",
@@ -482,29 +482,29 @@ def reading_options(command: Any) -> Any:
             metavar="EXAMPLE",
             help="A time as the file writes it, such as '31.12.2024 23:59', '12/31/2024 11:59 "
             "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904. "
-            "Default: told from the first rows.",
+            "Default: detected from the first rows.",
         ),
         click.option(
             "--time-zone",
             "zone",
             callback=_zone,
             metavar="NAME",
-            help="Time zone of times without an offset, such as Europe/Vienna [UTC]. A time that "
-            "the clocks show twice is the first of the two; one that they skip is read as if they "
-            "had not been put forward yet.",
+            help="Time zone of times without an offset, such as Europe/Vienna [UTC]. Of an "
+            "ambiguous time the first is taken; a skipped time is read with the offset before the "
+            "change.",
         ),
         click.option(
             "--crs",
             callback=_crs,
             metavar="EPSG:NUMBER",
-            help="Reference system that x (easting) and y (northing) are in, such as EPSG:25832; "
-            "they are converted to degrees; E7 for degrees times ten million. Default: what the "
-            "file says, or degrees.",
+            help="Reference system of x (easting) and y (northing), such as EPSG:25832, from which "
+            "they are converted to degrees; E7 for degrees times ten million. Default: the one "
+            "stated by the file, or degrees.",
         ),
         click.option(
             "--layer",
             metavar="NAME",
-            help="Which layer (GeoPackage) or sheet (Excel) holds the check-ins.",
+            help="Layer (GeoPackage) or sheet (Excel) with the check-ins.",
         ),
         click.option(
             "--unpack",
@@ -517,10 +517,9 @@ def reading_options(command: Any) -> Any:
             "--unit",
             type=click.Choice(["user", "row", "file"]),
             callback=_unit,
-            help="What counts as one person and is protected as a whole: all rows with one value "
-            "of the user column [user]; or, only where there is no such column, every row by "
-            "itself (a person with many rows is protected less) or the whole file (its map is "
-            "nearly pure noise).",
+            help="Privacy unit: all rows with one value of the user column [user]; or, only "
+            "without such a column, every row (users with many rows are protected less) or the "
+            "whole file (its map is nearly pure noise).",
         ),
     )
     return reduce(lambda made, option: option(made), reversed(options), command)
@@ -599,8 +598,8 @@ memory_option = click.option(
     "--memory",
     callback=parse_memory,
     metavar="SIZE",
-    help="Memory that opening check-ins may use, e.g. 2GB; more rows than it holds are sorted on "
-    "the disk first. Default: a quarter of what is free, at most 8GB.",
+    help="Memory limit for opening check-ins, e.g. 2GB; rows that exceed it are sorted on disk "
+    "first. Default: a quarter of the free memory, at most 8GB.",
 )
 
 
@@ -649,7 +648,7 @@ plane_option = click.option(
     is_eager=True,
     callback=parse_plane,
     metavar="WxH[:UNIT[:down|up]]",
-    help="x and y of the file are no degrees, but lie in this range: 320x240 is x 0…320, y 0…240 "
+    help="x and y of the file are not degrees, but in this range: 320x240 is x 0…320, y 0…240 "
     "pixels, y downwards; or XMIN,YMIN,XMAX,YMAX:mm:up. Default with --picture: its size.",
 )
 
@@ -667,7 +666,7 @@ picture_option = click.option(
 image_option = click.option(
     "--image",
     metavar=f"NAME|{ALL}",
-    help="Which picture's points, in a file with a column of them; all: every one in turn, and "
+    help="Image whose points are used, in a file with a column of images; all: each in turn, and "
     "the mean of their metrics.",
 )
 

@@ -55,13 +55,15 @@ def study_options(settings: str, preset: str, quantity: str) -> Decorator:
 def picture_options(size: str) -> Decorator:
     """Return the options of a picture, with its default size."""
     return together(
-        click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
+        click.option(
+            "--size", metavar="WxH", default=size, show_default=True, help="Size in pixels."
+        ),
         click.option(
             "--dpi",
             type=click.IntRange(30, 1200),
             default=150,
             show_default=True,
-            help="Dots per inch; letters keep their size in inches.",
+            help="Dots per inch; text keeps its size in inches.",
         ),
         click.option(
             "--theme",
@@ -78,7 +80,7 @@ without_option = click.option(
     "left_out",
     multiple=True,
     type=click.Choice(PARTS),
-    help="Leave this out of the picture; may be repeated. Stamps and map credits stay.",
+    help="Omit this part of the picture; may be repeated. Stamps and map credits always stay.",
 )
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 @click.option(
     "--spend",
     metavar="P/Q",
-    help="Draw, and spend this: the price, as a fraction or a decimal. Without it price, readable "
-    "rows, known ids and overlaps are told, and nothing is drawn.",
+    help="Draw, and spend this price, a fraction or a decimal. Without it the price, readable "
+    "rows, known ids and overlaps are printed, and nothing is drawn.",
 )
 @click.option(
     "--ledger",
@@ -40,29 +40,31 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where the output goes: .json (the stored numbers), .csv or .geojson (what is made of "
-    "them). Default: release-ID.json. Its certificate goes beside it, as NAME.certificate.json.",
+    help="Output file: .json (the stored numbers), .csv or .geojson (computed from them). Default: "
+    "release-ID.json. The certificate is written next to it, as NAME.certificate.json.",
 )
 @click.option(
     "--resume",
     metavar="ID",
-    help="Go on with a release that was interrupted: one prepared and not drawn is drawn; the "
-    "output of one drawn is written again, for free.",
+    help="Continue an interrupted release: it is drawn if it was not yet; else its output is "
+    "written again, at no cost.",
 )
-@click.option("--give-back", metavar="ID", help="Give back a release prepared and not drawn.")
 @click.option(
-    "--withdraw", metavar="ID", help="Enter that an output is not published; it stays spent."
+    "--give-back", metavar="ID", help="Return the budget of a release that was not drawn."
+)
+@click.option(
+    "--withdraw", metavar="ID", help="Record that an output is not published; it stays spent."
 )
 @click.option(
     "--rehearse",
     type=click.IntRange(1, 1_000_000),
     metavar="USERS",
-    help="Draw on so many synthetic people: reads, spends and releases nothing, and says so.",
+    help="Draw for this number of synthetic users; reads, spends and releases nothing.",
 )
 @click.option(
     "--compare",
     is_flag=True,
-    help="For the curator alone: say how many ids of the file are known in other populations. "
+    help="For the curator only: print how many ids of the file are known in other populations. "
     "Nothing is drawn.",
 )
 def release_command(
@@ -76,12 +78,12 @@ def release_command(
     rehearse: int | None,
     compare: bool,
 ) -> int:
-    """Release something about real people, as PLAN.json says.
+    """Release statistics of real users, as declared in PLAN.json.
 
-    The numbers are drawn in a process of its own with exact noise, stored in the ledger, and
-    written with their certificate. What was spent stays spent. Of local and shuffle protocols, and
-    of noise in floating point, a plan stamped "simulation" is written, and nothing else. Exit code
-    0: released; 1: refused or failed; 2: wrongly asked.
+    The numbers are drawn with exact noise in a separate process, stored in the ledger, and written
+    with their certificate. Spent budget is never returned. For local and shuffle protocols, and
+    noise in floating point, only a document stamped "simulation" is written. Exit code 0: released;
+    1: refused or failed; 2: wrong options.
     """
     from explorer.release.ledger import settings
     from explorer.release.outputs import writer_for

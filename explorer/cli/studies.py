@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 @click.option("--figures", is_flag=True, help="Presets, with how they compare with their papers.")
 def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
-    """List the questions that can be asked, or one with its parameters, outputs and presets."""
+    """List the studies, or one study with its parameters, outputs and presets."""
     from explorer.studies.registry import get_study, study_infos
 
     if as_json:

@@ -33,19 +33,22 @@ if TYPE_CHECKING:
     required=True,
     metavar="KEY=VALUES",
     help="A list, n=1e4,1e5, or a range of N values with both ends, eps0=A:B:N; :lin or :log "
-    "behind it overrides the parameter's scale. Up to three times: columns, rows, pages.",
+    "after it overrides the parameter's scale. Up to three times: columns, rows, pages.",
     shell_complete=completion.of_study(completion.parameters, "="),
 )
 @click.option(
     "--colours", is_flag=True, help="The third parameter's values as colours of one curve."
 )
 @click.option(
-    "--curve", metavar="CURVE", default="", help="Which one; default the first to be claimed."
+    "--curve",
+    metavar="CURVE",
+    default="",
+    help="The curve for --colours; default: the first one to be claimed.",
 )
 @click.option(
     "--sweep",
     metavar="KEY=A:B:N",
-    help="What is on the x axis of every plot, as the command bounds has it.",
+    help="Parameter on the x axis of every plot, as in the command bounds.",
     shell_complete=completion.of_study(completion.sweeps, "="),
 )
 @study_options(
@@ -59,14 +62,14 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Draw what is simulated N times; the mean and its 95 % interval are shown.",
+    help="Repeat simulations N times and show the mean and its 95 % interval.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**53),
     default=0,
     show_default=True,
-    help="Of the first trial; the others have seeds derived from the question.",
+    help="Seed of the first trial; those of the others are derived from it.",
 )
 @workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -99,13 +102,13 @@ def sweep_command(
     theme: str,
     cluster: Cluster | None,
 ) -> int:
-    """Ask a study's question over a grid of up to three further parameters.
+    """Compute a study's curves over a grid of up to three further parameters.
 
     For example: privacy-explorer sweep shuffle-rdp --over eps0=0.5:4:4 --over n=1e5,1e6
     --output grid.parquet
 
-    Progress goes to standard error. Ctrl+C keeps the answers that are there, and the same command
-    goes on. A table has a row a point.
+    Progress is printed to standard error. Finished answers survive Ctrl+C, and the same command
+    continues. A table has a row per point.
     """
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.grid_export import GridJob, rendered_grid
@@ -195,8 +198,8 @@ def run_grid(
     except KeyboardInterrupt:
         progress.end()
         click.echo(
-            f"{runner.answer.done:,} of {runner.answer.total:,} answers are kept; the same command "
-            "goes on from there",
+            f"{runner.answer.done:,} of {runner.answer.total:,} answers are stored; the same "
+            "command continues from there",
             err=True,
         )
         raise

@@ -27,7 +27,7 @@ _QUANTITIES = {"1": "mean", "2": "shares"}
 @click.option(
     "--second",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The same users' other data: say who moved how far, and what α promises.",
+    help="Other data of the same users: print how far each moved, and the guarantee of α.",
 )
 @click.option(
     "--algorithm",
@@ -46,13 +46,13 @@ _QUANTITIES = {"1": "mean", "2": "shares"}
 @click.option(
     "--seed",
     type=int,
-    help="Repeat a demonstration; without it the system's random source is used.",
+    help="Seed of a repeatable demonstration; default: the system's random source.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.csv",
-    help="Write the answers that a reader would get.",
+    help="Write the released answers.",
 )
 def users_command(
     file: Path,
@@ -67,8 +67,8 @@ def users_command(
     For example: privacy-explorer users places.csv --set space_cells=8 --set space_side=20
     --set alpha=20 --output answers.csv
 
-    With --second two data sets of the same users are held against each other. What is printed is
-    for the curator only. All parameters: privacy-explorer bounds users-data --help
+    With --second two data sets of the same users are compared. The printed numbers are for the
+    curator only. All parameters: privacy-explorer bounds users-data --help
     """
     from explorer.cli.bounds import bounds_request
     from explorer.files import write_whole

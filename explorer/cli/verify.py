@@ -26,31 +26,34 @@ _file = click.Path(path_type=Path, dir_okay=False)
     "--ledger",
     type=_file,
     metavar="FILE",
-    help="Its ledger, or an export: checks chain, gates and every number against the entries.",
+    help="Its ledger, or an export: verifies chain, gates and every number against the entries.",
 )
 @click.option(
     "--data",
     type=_file,
     metavar="FILE",
-    help="The data file: checks the keyed tag, which needs the ledger with its key.",
+    help="The data file: verifies the keyed tag, which requires the ledger with its key.",
 )
 @click.option(
-    "--also", type=_file, metavar="CERT", help="Another certificate of the ledger: shows a fork."
+    "--also",
+    type=_file,
+    metavar="CERT",
+    help="Another certificate of the ledger, to detect a fork.",
 )
 @click.option(
     "--output",
     type=_file,
     metavar="FILE.json",
-    help="The released numbers, where the certificate does not carry them.",
+    help="The released numbers, if the certificate does not contain them.",
 )
 @click.option(
     "--registry",
     type=_file,
     metavar="FILE.yaml",
-    help="Once all checks hold: write an entry for the registry of deployments.",
+    help="If the certificate is valid, write an entry for the registry of deployments.",
 )
 @click.option(
-    "--sector", default="", help="Of the registry's entry: Technology, Healthcare, Government …"
+    "--sector", default="", help="Sector for the registry: Technology, Healthcare, Government …"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def verify_command(
@@ -63,10 +66,10 @@ def verify_command(
     sector: str,
     as_json: bool,
 ) -> int:
-    """Check whether a certificate is what it says. Exit code 0: it is; 1: it is not.
+    """Verify a certificate. Exit code 0: valid; 1: invalid, with the reason.
 
-    Alone its form, sums, budget, error and output are recomputed. What is declared by the curator
-    no program can check: the certificate says which statements those are.
+    Its form, sums, budget, error and output are recomputed. Declarations of the curator can't be
+    verified by a program; the certificate marks them.
     """
     from explorer.release.certificate.registry import registry_yaml
     from explorer.release.certificate.schema import read_certificate

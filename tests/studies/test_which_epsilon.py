@@ -297,7 +297,7 @@ def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remed
     judged = asked(Origin.JUDGED)
     recipe = Recipe(judged.request).to_dict()
     private = ViewState.for_result(judged)
-    with pytest.raises(ValueError, match="judged on these") as error:
+    with pytest.raises(ValueError, match="Which ε") as error:
         apply_export_policy(judged, private, recipe)
     snapshots.check(error.value)
     with pytest.raises(ValueError, match="another setting was") as error:
