@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.randomisers import blanket, crowd, tables
-from explorer.privacy.randomisers.crowd import known_table, worst_delta, worst_epsilon
+from explorer.privacy.randomisers.crowd import table_bounds, worst_delta, worst_epsilon
 from explorer.privacy.shuffle_rdp import clone_epsilon, three_symbol_epsilon
 from explorer.privacy.shuffle_rdp.losses import two_level_loss
 from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
@@ -306,7 +306,7 @@ def _tiny_tables():
 @pytest.mark.full
 def test_bounds_of_tables_with_tiny_zero_and_equal_entries_are_upper_bounds() -> None:
     for table, few, many in _tiny_tables():
-        found, exact = known_table(table), tables.ExactCrowd(table, few)
+        found, exact = table_bounds(table), tables.ExactCrowd(table, few)
         for eps in (0.0, 0.3, 2.0, 30.0):
             assert worst_delta(found.blankets, few, eps) >= exact.delta(eps) * (1 - 1e-9) - 1e-17
             for law in found.blankets[:2]:
@@ -331,12 +331,12 @@ def test_bounds_of_tables_with_tiny_zero_and_equal_entries_are_upper_bounds() ->
 )
 def test_extreme_tables_have_the_epsilon_of_the_listed_sum(rows, n, delta, epsilon) -> None:
     table = tables.checked_table(table_rows(rows, "table"))
-    assert worst_epsilon(known_table(table).blankets, n, delta) == pytest.approx(epsilon, rel=1e-4)
+    assert worst_epsilon(table_bounds(table).blankets, n, delta) == pytest.approx(epsilon, rel=1e-4)
 
 
 def test_a_tiny_output_of_one_input_alone_is_not_lost() -> None:
     table = tables.checked_table(table_rows("1 0; 0.99999999999998 2e-14", "table"))
-    assert worst_delta(known_table(table).blankets, 10, 1.0) == pytest.approx(2e-14, rel=1e-9)
+    assert worst_delta(table_bounds(table).blankets, 10, 1.0) == pytest.approx(2e-14, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1_000, 250_000])

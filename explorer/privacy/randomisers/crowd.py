@@ -12,7 +12,7 @@ loose, since one tilt c does not suit both. The sum is then bounded without such
 message could be y; a negative one is dropped. On random tables with entries down to 1e-12, δ was
 within 2 % of the listed sum in 99 of 100 cases; in the others it may be several times too large.
 
-`known_family` and `known_table` collect the blankets of a known randomiser; `worst_epsilon` and
+`family_bounds` and `table_bounds` collect the blankets of a known randomiser; `worst_epsilon` and
 `worst_delta` bound its shuffled messages by the worst of them.
 """
 
@@ -307,7 +307,7 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True)
-class Known:
+class RandomiserBounds:
     """Bounds of a known randomiser's shuffled messages.
 
     Attributes
@@ -328,9 +328,9 @@ class Known:
     table: FloatArray | None = None
 
 
-def known_family(
+def family_bounds(
     family: Family, eps0: float, outcomes: int = 2, kept: float = 0.5, theta: float = 0.5
-) -> Known:
+) -> RandomiserBounds:
     """Return the bounds of a family.
 
     Parameters
@@ -360,14 +360,14 @@ def known_family(
             table = (np.ones((outcomes, outcomes)) + (ratio - 1) * np.eye(outcomes)) / (
                 outcomes + ratio - 1
             )
-    return Known(eps0, (law,), (blanket.variation_ratio(apart, ratio, ratio),), table)
+    return RandomiserBounds(eps0, (law,), (blanket.variation_ratio(apart, ratio, ratio),), table)
 
 
-def known_table(table: FloatArray) -> Known:
+def table_bounds(table: FloatArray) -> RandomiserBounds:
     """Return the bounds of a table as `checked_table` returns it."""
     pairs = ordered_pairs(table)
     ratios = [table_variation_ratio(table, i, j) for i, j in pairs]
-    return Known(
+    return RandomiserBounds(
         local_epsilon(table),
         _distinct(table_blanket(table, i, j) for i, j in pairs),
         () if None in ratios else _distinct(law for law in ratios if law is not None),

@@ -13,7 +13,7 @@ import numpy as np
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.odds import DUAL
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
-from explorer.privacy.randomisers.crowd import COARSE, FINE, Known
+from explorer.privacy.randomisers.crowd import COARSE, FINE, RandomiserBounds
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
 from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
 from explorer.studies.amplification import guarantee as words, sources, theory
@@ -139,7 +139,7 @@ class AmplificationPoints(Points):
         return theory.total_variation(self.here.eps0, self.here.n, self.context)
 
     @cached_property
-    def randomisers(self) -> list[Known | None]:
+    def randomisers(self) -> list[RandomiserBounds | None]:
         """The known randomiser at each point; None where its table is missing."""
         make = theory.own_randomiser(self.request, self.context)
         return [make(eps0) if make else None for eps0 in self.eps0.tolist()]

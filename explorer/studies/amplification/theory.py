@@ -15,9 +15,9 @@ from explorer.privacy.odds import clone_total_variation
 from explorer.privacy.randomisers.crowd import (
     COARSE,
     Family,
-    Known,
-    known_family,
-    known_table,
+    RandomiserBounds,
+    family_bounds,
+    table_bounds,
     worst_delta,
     worst_epsilon,
 )
@@ -210,7 +210,7 @@ def total_variation(eps0: float, n: float, context: Context) -> float:
     return value
 
 
-MakeRandomiser = Callable[[float], Known]
+MakeRandomiser = Callable[[float], RandomiserBounds]
 """From ε₀ to the randomiser with this ε₀."""
 
 
@@ -230,9 +230,9 @@ def own_randomiser(request: Request, context: Context) -> MakeRandomiser | None:
     if kind in (TYPED, FILE):
         if kind == FILE and not request["table_file"]:
             return None
-        table: Known = context.cached(
+        table: RandomiserBounds = context.cached(
             ("amplification", "own table", *table_key(request, kind, "table")),
-            lambda: known_table(_table(request, kind, context)),
+            lambda: table_bounds(_table(request, kind, context)),
         )
         return lambda _: table
     more = {
@@ -241,7 +241,7 @@ def own_randomiser(request: Request, context: Context) -> MakeRandomiser | None:
         Family.TWO_LEVEL: {"theta": float(request["theta"])},
     }
     family = Family(kind)
-    return lambda eps0: known_family(family, eps0, **more.get(family, {}))  # type: ignore[arg-type]
+    return lambda eps0: family_bounds(family, eps0, **more.get(family, {}))  # type: ignore[arg-type]
 
 
 def _table(request: Request, kind: str, context: Context) -> FloatArray:
@@ -253,7 +253,7 @@ def _table(request: Request, kind: str, context: Context) -> FloatArray:
 def own_bounds(
     points: SweptPoints,
     unknown: Unknown,
-    randomisers: Sequence[Known | None],
+    randomisers: Sequence[RandomiserBounds | None],
     cap: FloatArray,
     context: Context,
     blur: float,
@@ -264,7 +264,7 @@ def own_bounds(
     ----------
     points : SweptPoints
     unknown : str
-    randomisers : sequence of Known or None
+    randomisers : sequence of RandomiserBounds or None
         The randomiser at each point.
     cap : ndarray
         A bound for all randomisers, which those of one never exceed.
@@ -311,7 +311,7 @@ def own_bounds(
     return out
 
 
-def own_total_variation(law: Known, n: float) -> float:
+def own_total_variation(law: RandomiserBounds, n: float) -> float:
     """Return an upper bound on δ(0) of one shuffle of a known randomiser."""
     return worst_delta(law.blankets, n, 0.0, COARSE)
 
@@ -324,7 +324,7 @@ def _finite_or_zero(cap: float) -> float:
     return float(cap) if math.isfinite(cap) else 0.0
 
 
-def _exact_crowd(law: Known, n: float, context: Context) -> ExactCrowd | None:
+def _exact_crowd(law: RandomiserBounds, n: float, context: Context) -> ExactCrowd | None:
     table = law.table
     if table is None or not enumerable(table.shape[0], table.shape[1], int(n)):
         return None
