@@ -139,7 +139,7 @@ def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
         parts.append(f"${latex}$")
     elif symbol:
         parts.append(plain(symbol))
-    # Not of what the name says already: “messages sent by a user [messages]”.
+    # The unit is omitted if the name contains it: “messages sent by a user [messages]”.
     return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit not in name else "")
 
 

@@ -63,21 +63,21 @@ class ComparedRow:
         Of the answer, without those of other curves.
     reference : str
     stamp : str
-        Must be shown with the number wherever it is copied to.
+        Must be shown with the number, also in copies.
     recipe : str
         JSON from which it can be computed again.
     missing : str
         Why there is no value.
     short : str
-        The statement where there is little room.
-    asked : str
-        The quantity that its question asks for, which others of its rows measure too.
+        Short form of the statement.
+    requested_quantity : str
+        Quantity of the request, common to all rows of its answer.
     claimed : bool
-        Whether it was what is claimed when it was added.
+        Whether it was the claim when it was added.
     grade : Grade or None
-        Of the bound; None where there is none.
+        Of the bound; None if it is none.
     delta : float or None
-        The δ of its question; None without one.
+        The δ of the request; None without one.
     """
 
     study: str
@@ -131,7 +131,7 @@ def compared_row(
 ) -> ComparedRow:
     """Return the row of a readout, or of a curve evaluated at one point.
 
-    Without an answer the row says why; what is `claimed` says so.
+    Without an answer the row has the reason.
     """
     study = get_study(request.study)
     shown = quantity(study, request.quantity)

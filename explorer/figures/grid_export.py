@@ -94,7 +94,7 @@ _TYPES = {Kind.REAL: "DOUBLE", Kind.INTEGER: "BIGINT", Kind.FLAG: "BOOLEAN"}
 def columns_of(answer: GridAnswer) -> dict[str, str]:
     """Return the table's columns in order, each with its type in SQL.
 
-    Parameters of the grid come first, then the one on the x axis, then all others that matter.
+    Parameters of the grid come first, then the one on the x axis, then the other relevant ones.
     """
     parameters = {p.key: _TYPES.get(p.kind, "VARCHAR") for p in _parameters(answer)}
     return {"study": "VARCHAR", "quantity": "VARCHAR", **parameters, **_OWN}

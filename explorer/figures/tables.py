@@ -93,10 +93,10 @@ def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) ->
 
     Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
     ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
-    than others, where it was not computed; the ``#`` lines say which is where. A study's tables
-    are among them. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
-    centre (not of a region that may not be told), one column a shown surface; of maps that all
-    have points, the points instead.
+    than others, where it was not computed; the ``#`` lines explain empty fields and contain the
+    study's tables. Maps: ``row`` (0 south), ``column`` (0 west), ``lat`` and ``lon`` of the cell's
+    centre (unless the region is not public) and one column per shown surface; if all maps have
+    points, the points instead.
 
     Raises
     ------

@@ -40,8 +40,8 @@ class Plane:
     Raises
     ------
     ValueError
-        If the range is empty, not finite, no multiple of what is stored or too far from 0 for its
-        size, or the unit is no short word.
+        If the range is empty, not finite, no multiple of the stored unit or too far from 0 for its
+        size, or the unit is not a short word.
     """
 
     left: float

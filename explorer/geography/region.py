@@ -151,7 +151,7 @@ class PlaneRegion(Region):
     Raises
     ------
     ValueError
-        If it is empty, or lies far from the range.
+        If it is empty, or far from the range.
     """
 
     within: Plane
@@ -180,7 +180,7 @@ class PlaneRegion(Region):
     def padded(cls, plane: Plane) -> PlaneRegion:
         """Return the smallest power-of-two square that contains a plane, upper left aligned.
 
-        Of pictures: 320 × 240 pixels lie in 512 × 512. What is added is known to be empty.
+        A picture of 320 × 240 pixels is in 512 × 512. The added part is known to be empty.
         """
         _, west, north, _ = cls.whole(plane).box
         longest = max(plane.right - plane.left, plane.high - plane.low)

@@ -19,7 +19,7 @@ class ParameterError(ReleaseError):
     field : str
         Its path in the plan, such as ``mechanism.parameters.box``.
     problem, remedy : str
-        What is wrong with it and what to write instead.
+        Problem and remedy.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -71,4 +71,4 @@ class RefusedError(RuleError):
 
 
 class DiskFullError(LedgerError):
-    """The disk is full; the message names the folder, the space needed and what was spent."""
+    """The disk is full; the message names the folder, the space needed and the spent budget."""

@@ -292,7 +292,7 @@ class FileCheck:
     seen : int
         Number of the file's ids that were in other files opened before.
     seen_partly : bool
-        Whether `seen` may be too low, as not all marks of earlier files are kept.
+        Whether `seen` may be too low, as not all marks of earlier files are stored.
     """
 
     rows: RowCheck
@@ -310,7 +310,7 @@ def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
 
     Parameters
     ----------
-    place : Place
+    location : LedgerLocation
     plan : Plan
     release : str
         Its id if the plan was entered already.

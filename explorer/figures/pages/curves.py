@@ -114,14 +114,14 @@ def draw_curves(
     return axes
 
 
-def common_ranges(looked_at: Sequence[tuple[Result, ViewState]]) -> dict[str, Any]:
+def common_ranges(views: Sequence[tuple[Result, ViewState]]) -> dict[str, Any]:
     """Return axis ranges that show all of several results, as fields of a view.
 
-    Ranges set in the first view are kept.
+    Ranges set in the first view are not changed.
     """
-    first = looked_at[0][1]
-    shown = [captions.visible_series(result, view) for result, view in looked_at]
-    edges = [bar_edges(result.series, first.x_log) for result, _ in looked_at]
+    first = views[0][1]
+    shown = [captions.visible_series(result, view) for result, view in views]
+    edges = [bar_edges(result.series, first.x_log) for result, _ in views]
     x = [v for s, e in zip(shown, edges, strict=True) for v in _x_values(s, e, first.x_log)]
     y = [v for series in shown for v in _y_values(series, first.y_log)]
     dots = any(s.mark is Mark.DOTS for series in shown for s in series)

@@ -45,9 +45,9 @@ class Released:
     box : tuple of four float, or None
         South, west, north, east in degrees, east above 180 across the antimeridian.
     table : tuple of (str, float)
-        Names and values, where there is no grid.
+        Names and values, if there is no grid.
     label : str
-        Over a map: what it shows.
+        Heading of a map.
     """
 
     title: str

@@ -62,7 +62,7 @@ class SeenIds:
     ----------
     each : ndarray of bool, shape (ids,)
     partial : bool
-        Whether ids may be missing, as not all marks are kept or can be read.
+        Whether ids may be missing, as not all marks are stored or readable.
     """
 
     each: NDArray[np.bool_]
@@ -72,10 +72,10 @@ class SeenIds:
 class OpenedIds:
     """Keyed marks of the user ids of opened check-in files, in files next to the ledger.
 
-    Before a release they tell the curator how many ids of its file were in other files. They are
-    in no entry, certificate or export, and can be deleted (`forget_ids`). The first line of each
-    file has a check value of the key, ``all`` or ``some`` (of the ids) and the marks of the data
-    files; sorted marks of 8 bytes follow.
+    Before a release the curator sees from them how many ids of its file were in other files. They
+    are in no entry, certificate or export, and can be deleted (`forget_ids`). The first line of
+    each file has a check value of the key, ``all`` or ``some`` (of the ids) and the marks of the
+    data files; sorted marks of 8 bytes follow.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class OpenedIds:
         self._key = key
         self._check = key_check(key)[:16]
 
-    def keep(
+    def store(
         self,
         files: Collection[bytes],
         name: str,
@@ -103,7 +103,7 @@ class OpenedIds:
         name : str
             Identifies the data set; its marks are stored once.
         ids : callable
-            Returns the distinct ids. Those after the first `MAX_IDS` are left out.
+            Returns the distinct ids. Those after the first `MAX_IDS` are omitted.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class KnownData:
     def shared(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the number of the given ids in each population, without storing them.
 
-        The same people under other ids are not recognised; among 10⁶ ids two collide with
+        The same users under other ids are not recognised; among 10⁶ ids two collide with
         probability 5·10⁻⁸.
         """
         marks, result = person_marks(self._key, ids), Counter[str]()
@@ -333,7 +333,7 @@ class KnownData:
     def record_opened_ids(
         self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]
     ) -> None:
-        """Store marks of the ids of files opened together (`OpenedIds.keep`).
+        """Store marks of the ids of files opened together (`OpenedIds.store`).
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class KnownData:
         """
         marks = [self._marks(file) for file in files]
         name = "\n".join([how, *sorted(known[-1].hex() for known in marks)])
-        self.opened_ids.keep({mark for known in marks for mark in known}, name, ids)
+        self.opened_ids.store({mark for known in marks for mark in known}, name, ids)
 
     def seen(self, ids: Collection[str], file_sha256: str, content: str) -> SeenIds:
         """Return which ids of a file were in other files opened before."""

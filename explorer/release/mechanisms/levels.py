@@ -180,7 +180,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
         )
 
     def measured(self, output: Mapping[str, Any], p: PaperParameters) -> Measurement:
-        """Return what was read and kept: above the deepest level, cells whose children were read.
+        """Return the read and the selected cells, which above the deepest level have read children.
 
         Raises
         ------

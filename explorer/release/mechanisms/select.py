@@ -1,4 +1,4 @@
-"""Choice of a region among a fixed public grid, by how many people were there."""
+"""Selection of a region of a fixed public grid by its number of users."""
 
 from __future__ import annotations
 

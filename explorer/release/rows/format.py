@@ -115,12 +115,12 @@ class FileFormat:
 
     @classmethod
     def parse(cls, parameters: Mapping[str, object]) -> FileFormat:
-        """Return the format that some of a plan's parameters declare; others are not looked at.
+        """Return the format declared by a plan's parameters; other parameters are ignored.
 
         Raises
         ------
         ParameterError
-            Naming the parameter and what it may be.
+            Naming the parameter and the allowed values.
         """
         given = {key: parameters[key] for key in FORMAT_KEYS if key in parameters}
         for key, what in (("columns", "a list of names"), ("delimiter", "one of its names")):
