@@ -254,7 +254,7 @@ class GridProgress:
     Attributes
     ----------
     seen : int
-        To be said with the next question.
+        Version to pass with the next query.
     cells : tuple of Cell
         Those that are new or better.
     done, total : int

@@ -38,7 +38,7 @@ def serve(commands: Connection, answers: Connection) -> None:
         # No parent is left that could kill this process.
         threading.Timer(END_S, os._exit, (0,)).start()
         server.runtime.close()
-        gc.collect()  # the worker's semaphores are given back, else they are said to leak
+        gc.collect()  # the worker's semaphores are returned, else a leak is reported
         os._exit(0)  # results of running threads are not needed any more: none is joined
 
 

@@ -111,7 +111,7 @@ class AnswerStream:
     # For the client
 
     def receive(self, delivery: Delivery) -> None:
-        """Hand on what the process sent."""
+        """Deliver a message of the process."""
         with self._condition:
             if self._closed:
                 return

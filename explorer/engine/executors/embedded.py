@@ -181,7 +181,7 @@ class _Parcel:
     """Arguments of a job, then its result, in one in-memory file shared with the worker.
 
     The pool's own pipes carry the file's name alone: a thread that writes something large for a
-    killed worker would wait for ever, and so would one that reads a result half written.
+    killed worker would never return, nor would one that reads a half-written result.
     """
 
     def __init__(self, args: tuple[Any, ...]) -> None:

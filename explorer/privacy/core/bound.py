@@ -24,7 +24,7 @@ COORDINATES = "Aliakbarpour, Chaudhuri, Courtade, Fallah & Jordan 2024 (arXiv 24
 
 
 class Grade(StrEnum):
-    """How far a computed number can be relied on as the bound it is called."""
+    """Rigor of a computed bound: proved with rounding included, or numerical."""
 
     PROVED = "proved"
     """The inequality holds for the very number computed, rounding included."""
@@ -72,14 +72,14 @@ class Reference:
 
 @dataclass(frozen=True)
 class Bound:
-    """A privacy or error quantity as it crosses from mathematics to a study.
+    """A privacy or error quantity with its role, source and validity.
 
     Attributes
     ----------
     value : ndarray of float
         The numbers; NaN exactly where `valid` is False.
     role : Role
-        What the numbers are with respect to the named quantity.
+        Relation of the numbers to the named quantity.
     reference : Reference
         The source.
     valid : ndarray of bool, same shape as `value`

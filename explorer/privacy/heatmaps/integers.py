@@ -2,7 +2,7 @@
 
 Every user's distribution becomes whole numbers with the sum B exactly, by cumulative floors; the
 levels' ε become multiples of 2⁻⁴⁰ whose sum is at most ε exactly; discrete Laplace noise of scale
-B/ε_i comes from a sampler that is handed in. No floating-point number touches the counts before the
+B/ε_i comes from a sampler that is passed in. No floating-point number touches the counts before the
 noise. What follows the noise (selection, reconstruction) is post-processing and may be inexact.
 """
 

@@ -253,7 +253,7 @@ class ShufflePlan:
     users : int
         n, the largest number of users whose messages are summed; public.
     guaranteed : int
-        n_min ≤ n, users who are relied on to add their noise.
+        n_min ≤ n, users assumed to add their noise.
     resolution : int
         B, whole units in every user's distribution.
     tail : int

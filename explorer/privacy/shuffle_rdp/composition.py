@@ -29,7 +29,7 @@ class Certified(NamedTuple):
     ----------
     value : float
     excess : float
-        By about how much it is beside the truth; infinite where nothing is known.
+        Its approximate distance from the truth; infinite where unknown.
     """
 
     value: float

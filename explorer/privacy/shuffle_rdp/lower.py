@@ -126,7 +126,7 @@ class RandomisedResponsePair:
         powers = np.ones((size, exponent.size))
         done = 1
         while done < size:
-            # As many more, from one exact power each time: no rounding error is handed on.
+            # As many more, from one exact power each time: no rounding error propagates.
             more = min(done, size - done)
             np.multiply(powers[:more], np.exp(done * (exponent - centre)), out=powers[done:][:more])
             done += more
