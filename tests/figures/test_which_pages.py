@@ -28,7 +28,7 @@ from explorer.studies.heatmap.experiments.utility_report import (
     TITLE,
     axis_values,
     log_axis,
-    which_result,
+    utility_result,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from tests.figures.reading import group, numbers, to_data, words_of
@@ -63,7 +63,7 @@ def result_of(axis: str = "epsilon", measure: str = "emd_km", grey: float = 6.5)
         )
         for c in curves
     ]
-    return which_result(
+    return utility_result(
         maps().request,
         chosen,
         MEASURES[measure],
@@ -160,7 +160,7 @@ def test_the_numbers_are_all_there() -> None:
 
 def test_a_grey_map_that_differs_from_point_to_point_is_no_level() -> None:
     chosen = AXES["sigma"]
-    result = which_result(
+    result = utility_result(
         maps().request,
         chosen,
         MEASURES["emd_km"],

@@ -19,7 +19,7 @@ from explorer.studies.base.study import (
     parameter,
     relevant,
 )
-from explorer.studies.heatmap.contributions import ALL, rule_asked
+from explorer.studies.heatmap.contributions import ALL, requested_rule
 from explorer.studies.heatmap.experiments.error_curves import parameters_read_by
 from explorer.studies.heatmap.experiments.trial import make_trial
 from explorer.studies.heatmap.losses import doubling
@@ -76,14 +76,16 @@ def test_rules_share_nothing_that_is_kept() -> None:
         found.setdefault(key, truth)
         np.testing.assert_array_equal(truth, found[key])
         data = context.data._all
-        counts = aggregate(*data, None, REGION.box, 4, rule_asked(last.request))
+        counts = aggregate(*data, None, REGION.box, 4, requested_rule(last.request))
         np.testing.assert_allclose(truth, counts.grid() / counts.total, atol=1e-6)
     assert len({truth.tobytes() for truth in found.values()}) == 4
 
 
 def test_all_is_no_cap() -> None:
-    assert rule_asked(request_for()) == Contribution()
-    assert rule_asked(request_for(cap=ALL - 1, weights="cells")) == Contribution("cells", ALL - 1)
+    assert requested_rule(request_for()) == Contribution()
+    assert requested_rule(request_for(cap=ALL - 1, weights="cells")) == Contribution(
+        "cells", ALL - 1
+    )
 
 
 def test_whole_counts_follow_the_cap_and_need_no_remark_where_the_truth_is_made_so() -> None:

@@ -17,7 +17,7 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
 from explorer.privacy.heatmaps.evaluation import block_sums
 from explorer.studies.base.study import Fidelity, Selection
-from explorer.studies.heatmap.contributions import rule_asked
+from explorer.studies.heatmap.contributions import requested_rule
 from explorer.studies.heatmap.run import Counted, counts_of, points_of
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.studies.heatmap.text import EARLY, stamp
@@ -75,7 +75,7 @@ def test_the_maps_counts_are_those_of_its_rows(
         None if share is None else Fraction(repr(share)),
     )
     want = aggregate(
-        taken.user, taken.lat, taken.lon, taken.weight, REGION.box, 6, rule_asked(request)
+        taken.user, taken.lat, taken.lon, taken.weight, REGION.box, 6, requested_rule(request)
     )
     for name in ("codes", "masses", "users", "rows"):
         assert np.array_equal(getattr(counts, name), getattr(want, name)), name

@@ -80,14 +80,14 @@ def test_the_distance_in_squares_as_fine_as_the_map_is_the_map_s(context: FakeCo
 def test_busiest_squares_that_stay_are_counted() -> None:
     truth = np.zeros((32, 32))
     truth.ravel()[:12] = np.arange(12, 0, -1)
-    assert losses.kept_spots(truth, truth) == (10, 10)
+    assert losses.count_busiest_kept(truth, truth) == (10, 10)
     moved = truth.copy()
     moved[0, 2], moved[20, 20] = 0, 99
-    assert losses.kept_spots(truth, moved) == (9, 10)
-    assert losses.kept_spots(truth, np.ones((32, 32))) == (0, 10)  # a grey map shows none
+    assert losses.count_busiest_kept(truth, moved) == (9, 10)
+    assert losses.count_busiest_kept(truth, np.ones((32, 32))) == (0, 10)  # a grey map shows none
     few = np.zeros((64, 64))
     few[:2, :2], few[40, 40] = 1, 1
-    assert losses.kept_spots(few, few) == (2, 2)
+    assert losses.count_busiest_kept(few, few) == (2, 2)
 
 
 def test_a_map_at_a_tiny_epsilon_is_too_noisy_and_at_a_large_one_is_not() -> None:

@@ -34,8 +34,8 @@ from explorer.studies.base.study import (
     Surface,
 )
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.contributions import rule_asked
-from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
+from explorer.studies.heatmap.contributions import requested_rule
+from explorer.studies.heatmap.drawings import Drawing, drawings, true_cost_of_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
 from explorer.studies.heatmap.guarantee import conditions, guarantee, unit_of, worded_for
 from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
@@ -118,7 +118,7 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
     task = Task(request, points, truth.counts, context, watch)
     synthetic = bool(data.synthetic)
     maps = _private_maps(task)
-    drawn_of = drawings(task, {key: made.estimate for key, made in maps.items()})
+    drawn_of = drawings(task, {key: draw_maps.estimate for key, draw_maps in maps.items()})
     context.check()
     first = Result(
         request,
@@ -129,7 +129,7 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
         notes=(
             *text.curator_notes(request, points),
             *text.notes(request),
-            *(note for made in maps.values() for note in made.estimate.notes),
+            *(note for draw_maps in maps.values() for note in draw_maps.estimate.notes),
         ),
         stamp=text.stamp(synthetic, curator_only=False),
     )
@@ -138,11 +138,11 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
         *(item for drawing in drawn_of.values() for item in drawing.readouts),
     )
     coarse, empty = request.fidelity is Fidelity.COARSE, not truth.counts.users
-    drawn = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
+    of_draws = tuple(name for name in beside(request["beside"]) if name in OF_DRAWS and not coarse)
     live = drawn_on < level
     why = text.NO_TRUTH if empty else text.AT_REST if live else ""
     metrics = metric_readouts(selection.region, note=why)
-    ended = (empty or live) and not drawn
+    ended = (empty or live) and not of_draws
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)
     if isinstance(points, SelectedRows) and not coarse:
@@ -159,10 +159,10 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
             return
         if CENTRES in drawn_of:
             watch.resume()
-            plain += judged_centres(task, maps[PRIVATE].estimate, drawn_of[CENTRES])
+            plain += true_cost_of_centres(task, maps[PRIVATE].estimate, drawn_of[CENTRES])
             watch.lap("centres judged")
-    for number, made in maps_of_draws(task, drawn) if drawn else ():
-        surfaces = _surfaces(request, truth, maps, drawn_of, made, number, synthetic)
+    for number, draw_maps in maps_of_draws(task, of_draws) if of_draws else ():
+        surfaces = _surfaces(request, truth, maps, drawn_of, draw_maps, number, synthetic)
         first = replace(first, surfaces=surfaces)
         ended = empty and number == DRAWS
         fidelity = Fidelity.FULL if ended else Fidelity.COARSE
@@ -191,7 +191,7 @@ def _early(
     that all of them, the noisy ones too, are for the curator only.
     """
     assert request.selection is not None
-    if rule_asked(request) != BY_CHECKINS or part.layout.weight is not None:
+    if requested_rule(request) != BY_CHECKINS or part.layout.weight is not None:
         return None
     level = level_of(int(request["resolution"]))
     share = part.layout.rows.users / points.users_in_file
@@ -244,14 +244,14 @@ class _Made:
 
 def _private_maps(task: Task) -> dict[str, _Made]:
     """Return the maps of all mechanisms shown, by the keys of their surfaces."""
-    request, made = task.request, {}
+    request, maps = task.request, {}
     for key in filter(is_map, pane_keys(request["beside"])):
         estimate = run_mechanism(replace(task, request=drawn_by(request, key)))
         drawn_on = drawn_level(request, task.counts.level)
         picture = draw(estimate, request["sigma"], drawn_on, task.watch)
-        made[key] = _Made(estimate, picture)
+        maps[key] = _Made(estimate, picture)
         task.context.check()
-    return made
+    return maps
 
 
 def _surfaces(
@@ -265,7 +265,7 @@ def _surfaces(
 ) -> tuple[Surface, ...]:
     """Return the panes in their order, without those that are not known yet."""
     assert request.selection is not None
-    region, found = request.selection.region, []
+    region, surfaces = request.selection.region, []
     for key in pane_keys(request["beside"]):
         overlay, source = None, ""
         if is_map(key):
@@ -284,8 +284,10 @@ def _surfaces(
         secret = not is_private(key)
         stamp = text.stamp(synthetic, curator_only=secret)
         diverging = key == DIFFERENCE
-        found.append(Surface(key, label, values, region, secret, stamp, diverging, overlay, source))
-    return tuple(found)
+        surfaces.append(
+            Surface(key, label, values, region, secret, stamp, diverging, overlay, source)
+        )
+    return tuple(surfaces)
 
 
 class _Comparison:
@@ -352,14 +354,14 @@ class _Comparison:
     def _narrowed(self, key: str, step: _Step, *sides: float) -> Interval:
         """Return the distance of a map as a step finds it, kept while nothing of it changes."""
         task = self._task
-        asked = drawn_by(task.request, key).with_value("beside", "")
-        found: Interval = task.context.cached(
-            ("heatmap distance", asked, step, sides),
+        drawn_request = drawn_by(task.request, key).with_value("beside", "")
+        interval: Interval = task.context.cached(
+            ("heatmap distance", drawn_request, step, sides),
             lambda: task.context.run_in_worker(
                 step.function, self._maps[key], self._truth, *step.arguments, *sides
             ),
         )
-        return found
+        return interval
 
     def _now(
         self, first: Result, plain: tuple[ScalarResult, ...], note: str = "", complete: bool = False
@@ -374,13 +376,13 @@ class _Comparison:
             *(
                 distance_readout(
                     key.replace(PRIVATE, in_unit(FAR, self._region)),
-                    f"Earth mover's distance, {mechanism_of(asked).title}",
+                    f"Earth mover's distance, {mechanism_of(drawn_request).title}",
                     km,
                     self._region.unit,
                     "",
                 )
                 for key, km in self._others.items()
-                for asked in [drawn_by(self._task.request, key)]
+                for drawn_request in [drawn_by(self._task.request, key)]
             ),
         )
 
@@ -481,19 +483,19 @@ def metric_readouts(
 
 
 def distance_readout(
-    key: str, label: str, found: Interval | None, unit: str, note: str
+    key: str, label: str, interval: Interval | None, unit: str, note: str
 ) -> ScalarResult:
     """Return a distance as far as it is known."""
-    if found is None:
+    if interval is None:
         return ScalarResult(key, label, None, unit=unit, curator_only=True, note=note)
     return ScalarResult(
         key,
         label,
-        found.value,
-        text.distance_role(found.exact),
+        interval.value,
+        text.distance_role(interval.exact),
         unit,
-        found.low,
-        found.high,
+        interval.low,
+        interval.high,
         curator_only=True,
         note=note,
     )

@@ -114,7 +114,7 @@ def rule_of(values: Mapping[str, Any]) -> Contribution:
     return Contribution(values.get("weights", "checkins"), None if cap == ALL else cap)
 
 
-def rule_asked(request: Request) -> Contribution:
+def requested_rule(request: Request) -> Contribution:
     """Return the rule that a request asks for."""
     return rule_of(dict(request.values))
 
@@ -126,10 +126,10 @@ def in_one_cell(request: Request) -> bool:
 
 def notes(request: Request) -> tuple[str, ...]:
     """Return what a reader of the map must know of the rule; a function of settings alone."""
-    found = [WEIGHTINGS[request["weights"]].note]
+    lines = [WEIGHTINGS[request["weights"]].note]
     if request["cap"] != ALL:
-        found.append(f"{_capped(request)}; in the true map as well.")
-    return tuple(filter(None, found))
+        lines.append(f"{_capped(request)}; in the true map as well.")
+    return tuple(filter(None, lines))
 
 
 def _capped(request: Request) -> str:
@@ -138,7 +138,7 @@ def _capped(request: Request) -> str:
     return f"At most {one}, taken at equal steps in Z-order"
 
 
-def said(request: Request) -> str:
+def rule_text(request: Request) -> str:
     """Return the rule in a few words, if it is not the paper's."""
     parts = [WEIGHTINGS[request["weights"]].label] if request["weights"] != "checkins" else []
     if request["cap"] != ALL:

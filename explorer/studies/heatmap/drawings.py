@@ -71,19 +71,19 @@ class Drawing:
 
 def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
     """Return what is drawn of private maps, by the keys of their surfaces."""
-    request, made = task.request, {}
+    request, results = task.request, {}
     shown = beside(request["beside"])
     if CENTRES in shown:
-        made[CENTRES] = _centres(task, maps[PRIVATE])
+        results[CENTRES] = _centres(task, maps[PRIVATE])
         task.watch.lap("centres")
     if POINTS in shown:
-        asked = drawn_by(request, POINTS)
-        same = PRIVATE if asked == request else OF_MECHANISM + asked["mechanism"]
-        from_points = maps.get(same) or run_mechanism(replace(task, request=asked))
+        points_request = drawn_by(request, POINTS)
+        same = PRIVATE if points_request == request else OF_MECHANISM + points_request["mechanism"]
+        from_points = maps.get(same) or run_mechanism(replace(task, request=points_request))
         assert from_points.overlay is not None
         cells, readouts = _cells(task, from_points), _whole_user(task)
-        made[POINTS] = Drawing(cells, from_points.overlay, same, readouts)
-    return made
+        results[POINTS] = Drawing(cells, from_points.overlay, same, readouts)
+    return results
 
 
 def _whole_user(task: Task) -> tuple[ScalarResult, ...]:
@@ -112,7 +112,7 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     assert selection is not None
     grid = _grid(task, estimate)
     sides, live = _told_sides(selection), request.fidelity is Fidelity.COARSE
-    centres = _found(grid, request["centres"], sides, live=live)
+    centres = _k_median_centres(grid, request["centres"], sides, live=live)
     squares = block_sums(grid, SOUGHT)
     places, weights = _middles(squares), squares.ravel()
     nearest = np.argmin(distances(places * sides, centres * sides), axis=1)
@@ -122,7 +122,7 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     counted = block_sums(grid, SOUGHT if live else COUNTED)
     cost = _cost(counted, centres, selection)
     role = Role.EXACT if len(counted) == len(grid) else Role.ESTIMATE
-    found = ScalarResult(
+    cost_readout = ScalarResult(
         "centres_cost",
         "Mean distance to the nearest centre",
         cost,
@@ -130,29 +130,29 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
         _unit(selection),
         note=f"{format_number(cost)} {_unit(selection)} to the nearest on average",
     )
-    return Drawing(grid.astype(np.float32), overlay, PRIVATE, (found, *_kappa(task)))
+    return Drawing(grid.astype(np.float32), overlay, PRIVATE, (cost_readout, *_kappa(task)))
 
 
 def _squares(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return squares of area in proportion to the mass that they stand for: see `Overlay`."""
     sums = block_sums(grid, DRAWN)
     places, mass = _middles(sums), sums.ravel()
-    seen = mass > INVISIBLE * mass.max()
+    visible = mass > INVISIBLE * mass.max()
     scale = min(np.sqrt(COVERED), LARGEST / len(sums) / np.sqrt(mass.max()))
-    return np.column_stack([places[seen], scale * np.sqrt(mass[seen])])
+    return np.column_stack([places[visible], scale * np.sqrt(mass[visible])])
 
 
-def _found(
+def _k_median_centres(
     grid: NDArray[np.float64], k: int, sides: tuple[float, float], *, live: bool = False
 ) -> NDArray[np.float64]:
     """Return k centres for a map, in shares of its sides, by ℓ1 distances between these sides."""
     squares = block_sums(grid, DRAWN if live else SOUGHT)
     rng = np.random.default_rng(SEED)
     effort = {"restarts": 1, "swaps": 0} if live else {}
-    found = k_median(_middles(squares) * sides, squares.ravel(), k, rng, **effort)
+    solution = k_median(_middles(squares) * sides, squares.ravel(), k, rng, **effort)
     # From the heaviest on, so that numbers stay while a slider moves.
-    mass = np.bincount(found.labels, squares.ravel(), minlength=k)
-    return np.asarray(found.centres[np.argsort(-mass, kind="stable")] / sides)
+    mass = np.bincount(solution.labels, squares.ravel(), minlength=k)
+    return np.asarray(solution.centres[np.argsort(-mass, kind="stable")] / sides)
 
 
 def _middles(grid: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -205,8 +205,10 @@ def _kappa(task: Task) -> tuple[ScalarResult, ...]:
     return (ScalarResult("centres_kappa", label, float(bound.value), Role.UPPER, note=note),)
 
 
-def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[ScalarResult, ...]:
-    """Return what the centres of the private map cost on the true one: for the curator alone.
+def true_cost_of_centres(
+    task: Task, estimate: Estimate, drawing: Drawing
+) -> tuple[ScalarResult, ...]:
+    """Return the cost of the private map's centres on the true map; for the curator only.
 
     For maps of one mass and any centres the mean distances differ by at most the earth mover's
     distance under the same metric. So centres within a factor f of the best on the private map cost
@@ -224,7 +226,7 @@ def judged_centres(task: Task, estimate: Estimate, drawing: Drawing) -> tuple[Sc
     inside = 0.5 * (wide + high) / COUNTED if finer else 0.0
     sums = block_sums(_grid(task, estimate), COUNTED), block_sums(truth, COUNTED)
     cost = _cost(sums[1], centres, selection)
-    sought = _found(truth, len(centres), (high, wide))
+    sought = _k_median_centres(truth, len(centres), (high, wide))
     best = min(cost, _cost(sums[1], sought, selection)) + inside
     task.context.check()
     try:

@@ -67,7 +67,7 @@ class WithoutNoise(Context):
 
 
 def maps_of_draws(
-    task: Task, wanted: tuple[str, ...]
+    task: Task, names: tuple[str, ...]
 ) -> Iterator[tuple[int, dict[str, NDArray[np.float32]]]]:
     """Yield the number of draws and the maps made of them, after ever more draws.
 
@@ -78,8 +78,8 @@ def maps_of_draws(
     """
     context = WithoutNoise(task.context)
     seed, sigma, level = task.request.seed, task.request["sigma"], task.counts.level
-    levels = {name: QUANTILES[name] for name in wanted if name in QUANTILES}
-    kept: list[NDArray[np.float32]] = []
+    levels = {name: QUANTILES[name] for name in names if name in QUANTILES}
+    pictures: list[NDArray[np.float32]] = []
     mean, squares = (np.zeros((1 << level, 1 << level)) for _ in range(2))
     for number in range(1, DRAWS + 1):
         request = replace(task.request, seed=seed + number - 1)
@@ -87,7 +87,7 @@ def maps_of_draws(
         picture = draw(estimate, sigma, level, task.watch)
         task.context.check()
         if levels:
-            kept.append(picture)
+            pictures.append(picture)
         # Welford: one pass, and no difference of large numbers.
         off = picture - mean
         mean += off / number
@@ -95,12 +95,12 @@ def maps_of_draws(
         task.watch.lap("draws")
         if number not in SHOWN_AFTER:
             continue
-        made = {}
-        if ERROR in wanted:
-            made[ERROR] = np.sqrt(squares / (number - 1)).astype(np.float32)
-        made.update(_percentiles(kept, levels, task.context.check))
+        maps = {}
+        if ERROR in names:
+            maps[ERROR] = np.sqrt(squares / (number - 1)).astype(np.float32)
+        maps.update(_percentiles(pictures, levels, task.context.check))
         task.watch.lap("draws")
-        yield number, made
+        yield number, maps
         task.watch.resume()
 
 
@@ -112,11 +112,11 @@ def _percentiles(
         return {}
     side = len(pictures[0])
     strip = max(1, min(side, MANY_CELLS // side // 4))
-    made = {name: np.empty_like(pictures[0]) for name in levels}
+    maps = {name: np.empty_like(pictures[0]) for name in levels}
     for top in range(0, side, strip):
         rows = slice(top, top + strip)
-        found = np.quantile([p[rows] for p in pictures], list(levels.values()), axis=0)
-        for name, values in zip(levels, found, strict=True):
-            made[name][rows] = values
+        quantiles = np.quantile([p[rows] for p in pictures], list(levels.values()), axis=0)
+        for name, values in zip(levels, quantiles, strict=True):
+            maps[name][rows] = values
         check()
-    return made
+    return maps

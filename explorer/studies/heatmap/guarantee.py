@@ -131,12 +131,14 @@ def worded_for(text: str, unit: Unit) -> str:
     return text
 
 
-def guarantee_in_unit(found: Guarantee, unit: Unit, of_users: bool, column: str) -> Guarantee:
+def guarantee_in_unit(
+    guarantee_of_users: Guarantee, unit: Unit, of_users: bool, column: str
+) -> Guarantee:
     """Return a guarantee in the words of a privacy unit.
 
     Parameters
     ----------
-    found : Guarantee
+    guarantee_of_users : Guarantee
         In words for users.
     unit : Unit
     of_users : bool
@@ -146,25 +148,27 @@ def guarantee_in_unit(found: Guarantee, unit: Unit, of_users: bool, column: str)
     """
     # Columns without names are called "column 1".
     named = f"column {column.removeprefix('column ')}" if column else THE_USER_COLUMN
-    protects = UNITS[unit].protects.replace("{column}", named) if of_users else found.unit
+    protects = (
+        UNITS[unit].protects.replace("{column}", named) if of_users else guarantee_of_users.unit
+    )
     return replace(
-        found,
+        guarantee_of_users,
         unit=protects,
-        add_remove=worded_for(found.add_remove, unit),
-        replace_one=worded_for(found.replace_one, unit),
-        trust=worded_for(found.trust, unit),
-        sentence=worded_for(found.sentence, unit),
-        beside=worded_for(found.beside, unit),
+        add_remove=worded_for(guarantee_of_users.add_remove, unit),
+        replace_one=worded_for(guarantee_of_users.replace_one, unit),
+        trust=worded_for(guarantee_of_users.trust, unit),
+        sentence=worded_for(guarantee_of_users.sentence, unit),
+        beside=worded_for(guarantee_of_users.beside, unit),
     )
 
 
-def condition_in_unit(found: Condition, unit: Unit) -> Condition:
+def condition_in_unit(condition: Condition, unit: Unit) -> Condition:
     """Return a condition in the words of a privacy unit."""
     return replace(
-        found,
-        text=worded_for(found.text, unit),
-        margin=worded_for(found.margin, unit),
-        short=worded_for(found.short, unit),
+        condition,
+        text=worded_for(condition.text, unit),
+        margin=worded_for(condition.margin, unit),
+        short=worded_for(condition.short, unit),
     )
 
 
@@ -186,8 +190,8 @@ def guarantee(request: Request, column: str = "") -> Guarantee:
         id. Without it the text says *the user column*.
     """
     mechanism = mechanism_of(request)
-    found: Guarantee = resolve_name(mechanism.guarantee)(request)
-    return guarantee_in_unit(found, unit_of(request), mechanism.unit == ONE_USER, column)
+    promise: Guarantee = resolve_name(mechanism.guarantee)(request)
+    return guarantee_in_unit(promise, unit_of(request), mechanism.unit == ONE_USER, column)
 
 
 def pure(request: Request) -> Guarantee:
@@ -223,8 +227,8 @@ def pure(request: Request) -> Guarantee:
     )
 
 
-def distance_asked(request: Request) -> str:
-    """Return for which distance ε is stated: ``200 m``, or in the unit of a plane."""
+def epsilon_distance(request: Request) -> str:
+    """Return the distance for which ε is stated: ``200 m``, or in the unit of a plane."""
     return f"{format_number(request['radius'])} {request.unit_values.get(PLANE, 'm')}"
 
 
@@ -238,8 +242,8 @@ def sampled(request: Request) -> Scheme:
 
 def sampling_level(request: Request, adjacency: Adjacency) -> float:
     """Return the ε of pure mechanisms towards all users of the file."""
-    found = heatmaps.sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
-    return float(found.value)
+    bound = heatmaps.sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    return float(bound.value)
 
 
 def sample_sentence(request: Request) -> str:
@@ -272,8 +276,8 @@ def sample_sentence(request: Request) -> str:
 
 def sources(request: Request) -> tuple[Reference, ...]:
     """Return where a request's guarantee comes from."""
-    found = mechanism_of(request).references
-    return found if sampled(request) == "all" else (*found, SAMPLED)
+    references = mechanism_of(request).references
+    return references if sampled(request) == "all" else (*references, SAMPLED)
 
 
 def gaussian(request: Request) -> Guarantee:
@@ -319,8 +323,8 @@ def _wider(epsilon: float, delta: float) -> float:
 
 def replacement(request: Request) -> str:
     """Return the level at which one user may be replaced by another: ``2ε``, ``(1.455, 1e-6)``."""
-    found: str = resolve_name(mechanism_of(request).replacement)(request)
-    return found
+    text: str = resolve_name(mechanism_of(request).replacement)(request)
+    return text
 
 
 def twice(request: Request) -> str:
@@ -361,7 +365,7 @@ _OWN_COUNT = "n₀ taken from the data's own count gives no privacy at all"
 def conditions(request: Request) -> tuple[Condition, ...]:
     """Return what must hold for the guarantee; a function of the request alone."""
     unit = unit_of(request)
-    return tuple(condition_in_unit(found, unit) for found in _for_users(request))
+    return tuple(condition_in_unit(condition, unit) for condition in _for_users(request))
 
 
 def _for_users(request: Request) -> tuple[Condition, ...]:
@@ -378,7 +382,7 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
         else Condition(mechanism.weight, True),
         *contributions.declared(request),
         *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
-        *_chosen(request),
+        *_assumptions(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),
         Condition(
             "Nothing else is released from the same check-ins",
@@ -395,55 +399,57 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
     )
 
 
-def _chosen(request: Request) -> tuple[Condition, ...]:
+def _assumptions(request: Request) -> tuple[Condition, ...]:
     """Return whether region, time range and settings were chosen without looking at the data."""
     selection = request.selection
-    found = [_settings(request)]
+    rows = [_settings(request)]
     if selection is None:
-        return tuple(found)
+        return tuple(rows)
     if selection.start is not None or selection.end is not None:
-        found.insert(0, _condition("The time range", selection.time_origin))
-    found.insert(0, _condition("The region", selection.region_origin))
-    return tuple(found)
+        rows.insert(0, _condition("The time range", selection.time_origin))
+    rows.insert(0, _condition("The region", selection.region_origin))
+    return tuple(rows)
 
 
-def _condition(what: str, origin: Origin) -> Condition:
+def _condition(subject: str, origin: Origin) -> Condition:
     return Condition(
-        f"{what} was chosen without looking at the data",
+        f"{subject} was chosen without looking at the data",
         origin.independent,
         CAME_FROM[origin],
-        short=f"{what} chosen without the data",
+        short=f"{subject} chosen without the data",
     )
 
 
 def _settings(request: Request) -> Condition:
     """Return the condition on all that is set with sliders, and on the sample of users."""
     values, selection = dict(request.values), request.selection
-    there = [p for p in _SETTINGS if relevant(p, values, "")]
-    assumed = any(p.key == "n0" for p in there)
+    shown = [p for p in _SETTINGS if relevant(p, values, "")]
+    assumed = any(p.key == "n0" for p in shown)
     sampled = selection is not None and selection.sampled
-    text = ", ".join(p.symbol for p in there) + " and the sample of users" * sampled
+    text = ", ".join(p.symbol for p in shown) + " and the sample of users" * sampled
     text += " were chosen without looking at the data"
-    chosen = partial(Condition, text, short="Settings chosen without the data")
+    condition = partial(Condition, text, short="Settings chosen without the data")
     if selection is not None and selection.epsilon_from.independent is False:
-        return chosen(False, f"ε: {CAME_FROM[selection.epsilon_from]}")
+        return condition(False, f"ε: {CAME_FROM[selection.epsilon_from]}")
     if selection is not None and selection.settings_from.independent is False:
-        return chosen(False, f"a setting: {CAME_FROM[selection.settings_from]}")
+        return condition(False, f"a setting: {CAME_FROM[selection.settings_from]}")
     if selection is not None and assumed and selection.n0_from.independent is False:
-        return chosen(False, f"n₀: {CAME_FROM[selection.n0_from]}")
+        return condition(False, f"n₀: {CAME_FROM[selection.n0_from]}")
     came = Origin.TYPED if selection is None else selection.epsilon_from
-    taken = came in (Origin.STAND_IN, Origin.THEORY)
-    if not taken and _of_a_paper(request):
-        return chosen(True, "as in a paper's figure")
-    changed = [p.symbol for p in there if values[p.key] != p.default or taken * (p.symbol == "ε")]
+    unrelated = came in (Origin.STAND_IN, Origin.THEORY)
+    if not unrelated and _of_a_paper(request):
+        return condition(True, "as in a paper's figure")
+    changed = [
+        p.symbol for p in shown if values[p.key] != p.default or unrelated * (p.symbol == "ε")
+    ]
     if sampled:
         changed.append("the sample")
     if not changed:
-        return chosen(True, "the program's defaults")
+        return condition(True, "the program's defaults")
     vouch = f"whoever chose {', '.join(changed)} must vouch for that"
-    if taken:
+    if unrelated:
         vouch += f"; ε was {CAME_FROM[came]}"
-    return chosen(None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
+    return condition(None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
 
 
 def _of_a_paper(request: Request) -> bool:

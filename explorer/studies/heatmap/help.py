@@ -44,11 +44,11 @@ def trends(figure: str, mechanism: str) -> dict[str, int]:
     mechanism : str
         ``pyramid`` or ``laplace``.
     """
-    found = preset_numbers("heatmap", figure)
+    stored = preset_numbers("heatmap", figure)
 
     def mean(measure: str, filled: int) -> tuple[float, float, float]:
         mean, low, high = (
-            found[f"{mechanism}_{measure}{end}_{filled}"] for end in ("", "_low", "_high")
+            stored[f"{mechanism}_{measure}{end}_{filled}"] for end in ("", "_low", "_high")
         )
         return mean, low, high
 
@@ -58,40 +58,40 @@ def trends(figure: str, mechanism: str) -> dict[str, int]:
     }
 
 
-def trends_judged(figure: str) -> str:
+def trends_verdict(figure: str) -> str:
     """Return the verdict: by which measures the algorithm gets worse, as the paper says."""
-    found = trends(figure, "pyramid")
-    worse = [short for key, (_, short, _) in MEASURES.items() if found[key] > 0]
+    changes = trends(figure, "pyramid")
+    worse = [short for key, (_, short, _) in MEASURES.items() if changes[key] > 0]
     if len(worse) > 2:
-        return f"worse by {len(worse)} of {len(found)} measures"
+        return f"worse by {len(worse)} of {len(changes)} measures"
     return f"worse by {', '.join(worse) or 'no measure'}"
 
 
-def trends_said(figure: str) -> str:
+def trends_text(figure: str) -> str:
     """Return what comes out, measure by measure, with the means at each share of filled cells."""
-    found = preset_numbers("heatmap", figure)
-    said = []
+    stored = preset_numbers("heatmap", figure)
+    sentences = []
     for mechanism, name in (("pyramid", "the algorithm"), ("laplace", "the baseline")):
         moves = trends(figure, mechanism)
         parts = []
         for key, (measure, _, _) in MEASURES.items():
-            means = ", ".join(nearest(found[f"{mechanism}_{key}_{f}"], 2) for f in FILLED)
+            means = ", ".join(nearest(stored[f"{mechanism}_{key}_{f}"], 2) for f in FILLED)
             parts.append(f"{measure} {means} ({_WORDS[moves[key]]})")
-        said.append(f"Of {name}: {'; '.join(parts)}.")
+        sentences.append(f"Of {name}: {'; '.join(parts)}.")
     shares = ", ".join(map(str, FILLED[:-1]))
     return (
         f"“experiment {figure}”, ten sets of data, means at {shares} and {FILLED[-1]} % filled. "
-        + " ".join(said)
+        + " ".join(sentences)
     )
 
 
-def figure_1_said() -> str:
+def figure_1_text() -> str:
     """Return what the experiment of Figure 1 prints for the bundled check-ins at ε = 1."""
-    found = preset_numbers("heatmap", "figure-1")
+    stored = preset_numbers("heatmap", "figure-1")
     means = ", ".join(
-        f"{row.label} {nearest(found[f'{key}_emd'], 2)}"
+        f"{row.label} {nearest(stored[f'{key}_emd'], 2)}"
         for key, row in MECHANISMS.items()
-        if f"{key}_emd" in found
+        if f"{key}_emd" in stored
     )
     return (
         " For the bundled synthetic check-ins (“--data sample”) it prints these mean earth mover's "
@@ -99,10 +99,10 @@ def figure_1_said() -> str:
     )
 
 
-def figure_1_judged() -> str:
+def figure_1_verdict() -> str:
     """Return the verdict: the algorithm's mean error at ε = 1 beside the baseline's."""
-    found = preset_numbers("heatmap", "figure-1")
-    ours, laplace = found["pyramid_emd"], found["laplace_emd"]
+    stored = preset_numbers("heatmap", "figure-1")
+    ours, laplace = stored["pyramid_emd"], stored["laplace_emd"]
     return f"mean EMD {nearest(ours, 2)}; Laplace {nearest(laplace, 2)}"
 
 
@@ -258,9 +258,9 @@ _SWEEPS = tuple(
         computed="The command “experiment” with this figure's name repeats the paper's setting on "
         "a file of check-ins and prints, for every mechanism, the mean over draws with its "
         "interval and the paired difference from the first mechanism."
-        + (figure_1_said() if key == "figure-1" else ""),
+        + (figure_1_text() if key == "figure-1" else ""),
         status="▷",
-        verdict=figure_1_judged() if key == "figure-1" else "needs a check-in file",
+        verdict=figure_1_verdict() if key == "figure-1" else "needs a check-in file",
     )
     for key, figure, axis, what, epsilon, said in (
         (
@@ -329,8 +329,8 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse as more cells are filled, the baseline better.",
-        trends_said("figure-10"),
-        trends_judged("figure-10"),
+        trends_text("figure-10"),
+        trends_verdict("figure-10"),
     ),
     (
         "figure-11",
@@ -340,8 +340,8 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse faster than with one number of Gaussians.",
-        trends_said("figure-11"),
-        trends_judged("figure-11"),
+        trends_text("figure-11"),
+        trends_verdict("figure-11"),
     ),
 )
 
@@ -472,34 +472,34 @@ _PRESETS = (
 def _ahead(rival: str, form: str) -> Judge:
     """Judge by the mean earth mover's distance of the algorithm and of a rival."""
 
-    def judge(found: Numbers) -> tuple[Status, str]:
-        ours, theirs = found["pyramid"], found[rival]
+    def judge(stored: Numbers) -> tuple[Status, str]:
+        ours, theirs = stored["pyramid"], stored[rival]
         return ("=" if ours < theirs else "≠"), form.format(nearest(ours, 2), nearest(theirs, 2))
 
     return judge
 
 
-def _poor(found: Numbers) -> tuple[Status, str]:
+def _poor(stored: Numbers) -> tuple[Status, str]:
     """Judge by the baseline's mean at ε = 10 and the algorithm's at ε = 1."""
-    first, last = found["laplace"], found["laplace_10"]
-    said = f"mean EMD {nearest(first, 2)}, at ε = 10 {nearest(last, 2)}"
-    return ("=" if last > found["pyramid"] else "≠"), said
+    first, last = stored["laplace"], stored["laplace_10"]
+    verdict = f"mean EMD {nearest(first, 2)}, at ε = 10 {nearest(last, 2)}"
+    return ("=" if last > stored["pyramid"] else "≠"), verdict
 
 
-def _behind(found: Numbers) -> tuple[Status, str]:
-    top, ours = found["top"], found["pyramid"]
+def _behind(stored: Numbers) -> tuple[Status, str]:
+    top, ours = stored["top"], stored["pyramid"]
     return ("=" if top > ours else "≠"), f"mean EMD {nearest(top, 2)}, not {nearest(ours, 2)}"
 
 
-def _with_epsilon(found: Numbers) -> tuple[Status, str]:
-    return "▷", f"mean EMD {nearest(found['first'], 2)} to {nearest(found['last'], 2)}"
+def _with_epsilon(stored: Numbers) -> tuple[Status, str]:
+    return "▷", f"mean EMD {nearest(stored['first'], 2)} to {nearest(stored['last'], 2)}"
 
 
-def _nearly_best(found: Numbers) -> tuple[Status, str]:
+def _nearly_best(stored: Numbers) -> tuple[Status, str]:
     """Judge by the mean at B = 256 and that of the central pyramid."""
-    shuffled, central = found["shuffled_256"], found["central"]
-    said = f"mean {nearest(shuffled, 3)}, central {nearest(central, 3)}"
-    return ("=" if shuffled <= 1.05 * central else "≠"), said
+    shuffled, central = stored["shuffled_256"], stored["central"]
+    verdict = f"mean {nearest(shuffled, 3)}, central {nearest(central, 3)}"
+    return ("=" if shuffled <= 1.05 * central else "≠"), verdict
 
 
 _SMALLER = "mean EMD {}, not {}"

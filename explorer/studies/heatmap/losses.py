@@ -93,11 +93,11 @@ def _sizes(points: Any, region: Region, level: int, context: Context) -> tuple[I
     """Return the check-ins and the cells of every user inside, piece by piece."""
     parts = points.parts if isinstance(points, ShardedRows) else (points,)
     none = np.zeros(0, np.int64)
-    found = [(none, none)]
+    pieces = [(none, none)]
     for user, lat, lon in (piece for part in parts for piece in part.pieces()):
-        found.append(contribution_sizes(user, lat, lon, region.box, level, region.step))
+        pieces.append(contribution_sizes(user, lat, lon, region.box, level, region.step))
         context.check()
-    checkins, cells = map(np.concatenate, zip(*found, strict=True))
+    checkins, cells = map(np.concatenate, zip(*pieces, strict=True))
     return checkins, cells
 
 
@@ -146,13 +146,13 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Scala
         truth = exact_truth(of, counts, sigma, context)
         return block_sums(truth, BLOCKS)
 
-    found = context.cached(
+    interval = context.cached(
         ("heatmap bias of rule", counted, level, sigma),
         lambda: context.run_in_worker(
             exact_distance, blocks(counted), blocks(Counted(counted.rows))
         ),
     )
-    bias = float((found.low + found.high) / 2)
+    bias = float((interval.low + interval.high) / 2)
     bias = bias if bias > ROUNDING else 0.0
     return (
         ScalarResult(
@@ -169,11 +169,11 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Scala
 
 def _rule_sentence(request: Request, bias: float) -> str:
     if not bias:
-        return f"{contributions.said(request)}: the true map is that of all check-ins."
+        return f"{contributions.rule_text(request)}: the true map is that of all check-ins."
     return (
-        f"{contributions.said(request)}: the true map lies {nearest(bias, 2)} of the side from the "
-        "one by all check-ins. That is bias: no ε and no luck with noise takes it away, and the "
-        "errors above are without it."
+        f"{contributions.rule_text(request)}: the true map lies {nearest(bias, 2)} of the side "
+        "from the one by all check-ins. That is bias: no ε and no luck with noise takes it away, and "
+        "the errors above are without it."
     )
 
 
@@ -218,8 +218,8 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
 
     Answers to coarse requests pass as they are, and so do those without a truth.
     """
-    lost: tuple[ScalarResult, ...] = ()
-    judged: tuple[ScalarResult, ...] = ()
+    losses: tuple[ScalarResult, ...] = ()
+    assessment: tuple[ScalarResult, ...] = ()
     tables: tuple[Table, ...] = ()
     watch = Stopwatch()
     coarse = request.fidelity is Fidelity.COARSE
@@ -227,30 +227,30 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
         if coarse or result.readout("similarity").value is None:
             yield result
             continue
-        compared = _compared(request, context)
+        compared = _comparison(request, context)
         watch.resume()
         tables = tables or (contribution_histogram(request, compared.points, context),)
         result = replace(result, tables=tables)
         try:
-            if not lost:
-                lost = _lost(compared, result, QUICK_LEVEL)
+            if not losses:
+                losses = _loss_readouts(compared, result, QUICK_LEVEL)
                 watch.lap("loss")
-                shown = _joined(result, lost, watch)
+                shown = _with_readouts(result, losses, watch)
                 yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
                 # Before the exact distance, which takes longer: a warning can't wait.
                 watch.resume()
-                judged = (*_noise(compared), *bias_of_rule(request, compared.points, context))
+                assessment = (*_noise(compared), *bias_of_rule(request, compared.points, context))
                 watch.lap("draws compared")
             if result.complete:
                 watch.resume()
-                lost = _lost(compared, result, compared.level)
+                losses = _loss_readouts(compared, result, compared.level)
                 watch.lap("loss")
-            yield _joined(result, (*lost, *judged), watch)
+            yield _with_readouts(result, (*losses, *assessment), watch)
         except NoWorker:  # the answer's own remark says why
             yield result
 
 
-def _compared(request: Request, context: Context) -> _Compared:
+def _comparison(request: Request, context: Context) -> _Compared:
     selection = request.selection
     assert selection is not None
     counted, level = Counted.asked(request), level_of(int(request["resolution"]))
@@ -261,15 +261,15 @@ def _compared(request: Request, context: Context) -> _Compared:
     )
 
 
-def _joined(result: Result, found: tuple[ScalarResult, ...], watch: Stopwatch) -> Result:
+def _with_readouts(result: Result, readouts: tuple[ScalarResult, ...], watch: Stopwatch) -> Result:
     return replace(
         result,
-        readouts=(*result.readouts, *found),
+        readouts=(*result.readouts, *readouts),
         timings_ms={**result.timings_ms, **watch.spent},
     )
 
 
-def _lost(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResult, ...]:
+def _loss_readouts(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResult, ...]:
     """Return what is lost in squares down to some level."""
     selection = compared.request.selection
     assert selection is not None
@@ -281,52 +281,56 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResul
     finest = min(finest, compared.level)
     sides = region.sides
     context = compared.context
-    lost: LossStatistics = context.cached(
+    loss: LossStatistics = context.cached(
         ("heatmap loss", compared.asked, finest, known),
         lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
     )
-    kept, spots = kept_spots(truth, private)
-    said = f"{loss_sentence(lost, region.unit, known)} {spots_sentence(kept, spots)}"
+    spots_kept, spots = count_busiest_kept(truth, private)
+    sentence = f"{loss_sentence(loss, region.unit, known)} {spots_sentence(spots_kept, spots)}"
     return (
         ScalarResult(
-            "loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said
+            "loss", "Mass in the wrong square", loss.wrong_share, curator_only=True, note=sentence
         ),
         ScalarResult(
             in_unit(LOSS, region),
             "Average distance of the misplaced mass",
-            lost.mean_km,
+            loss.mean_km,
             unit=region.unit,
             curator_only=True,
         ),
-        ScalarResult("spots_kept", f"Of the {spots} busiest squares", kept, curator_only=True),
+        ScalarResult(
+            "spots_kept", f"Of the {spots} busiest squares", spots_kept, curator_only=True
+        ),
     )
 
 
-def loss_sentence(lost: LossStatistics, unit: str = "km", whole: float | None = None) -> str:
+def loss_sentence(loss: LossStatistics, unit: str = "km", whole: float | None = None) -> str:
     """Return the sentence of a loss, in two figures.
 
     Parameters
     ----------
-    lost : LossStatistics
+    loss : LossStatistics
     unit : str
     whole : float or None
         Earth mover's distance of the map in that unit, once it is known.
     """
-    wide, high = (nearest(side, 2) for side in lost.square_km)
+    wide, high = (nearest(side, 2) for side in loss.square_km)
     square = f"{wide} {unit} square" if wide == high else f"{wide} × {high} {unit} rectangle"
-    if not lost.wrong_share:
+    if not loss.wrong_share:
         return f"All of the mass lies in the right {square}."
-    said = (
-        f"About {nearest(100 * lost.wrong_share, 2)} % of the mass lies in the wrong {square}, "
-        f"{nearest(lost.mean_km, 2)} {unit} from its true place on average"
+    sentence = (
+        f"About {nearest(100 * loss.wrong_share, 2)} % of the mass lies in the wrong {square}, "
+        f"{nearest(loss.mean_km, 2)} {unit} from its true place on average"
     )
     if whole is None:
-        return f"{said}."
-    return f"{said}; of all the mass, right or wrong, the average is {nearest(whole, 2)} {unit}."
+        return f"{sentence}."
+    return (
+        f"{sentence}; of all the mass, right or wrong, the average is {nearest(whole, 2)} {unit}."
+    )
 
 
-def kept_spots(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:
-    """Return how many of the busiest squares of the truth are among those of the private map.
+def count_busiest_kept(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:
+    """Return how many of the busiest squares of the truth are busiest on the private map, too.
 
     Of 32 × 32 squares the ten with most mass, or as many as have any. Of squares that tie for the
     last places none is among the busiest.
@@ -352,7 +356,7 @@ def _noise(compared: _Compared) -> tuple[ScalarResult, ...]:
     slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
     if slow or compared.level > LARGEST_DRAWN:
         return (_draws_failed(None, TOO_SLOW),)
-    even, mean, *drawn = compared.context.cached(
+    even, mean, *distances = compared.context.cached(
         ("heatmap draws", compared.asked), lambda: _distances(compared)
     )
     bias = ScalarResult(
@@ -362,9 +366,9 @@ def _noise(compared: _Compared) -> tuple[ScalarResult, ...]:
         Role.ESTIMATE,
         "of the side",
         curator_only=True,
-        note=_bias_sentence(mean, float(np.mean(drawn))),
+        note=_bias_sentence(mean, float(np.mean(distances))),
     )
-    return (*_verdict(even, drawn), bias)
+    return (*_verdict(even, distances), bias)
 
 
 def _bias_sentence(mean: float, each: float) -> str:
@@ -378,32 +382,35 @@ def _bias_sentence(mean: float, each: float) -> str:
     )
 
 
-def _verdict(even: float, drawn: Sequence[float]) -> tuple[ScalarResult, ...]:
+def _verdict(even: float, distances: Sequence[float]) -> tuple[ScalarResult, ...]:
     """Return what distances of an evenly grey map and of draws from the truth say."""
     # A map without any mass left is the even one but for the solver's rounding.
-    failed = sum(distance >= even * (1 - ROUNDING) for distance in drawn)
-    ratio = float(np.mean(drawn)) / even if even > 0 else np.inf
-    least, chance = too_noisy_threshold(len(drawn))
+    failed = sum(distance >= even * (1 - ROUNDING) for distance in distances)
+    ratio = float(np.mean(distances)) / even if even > 0 else np.inf
+    least, chance = too_noisy_threshold(len(distances))
     how = (
-        f"{failed} of {len(drawn)} draws of the noise are no closer to the true map than an evenly "
-        f"grey one; from {least} on a map is called too noisy to use. Were that so of at most one "
-        f"draw in ten, it would still be said with a chance of at most {at_most(chance, 2)}."
+        f"{failed} of {len(distances)} draws of the noise are no closer to the true map than an "
+        f"evenly grey one; from {least} on a map is called too noisy to use. Were that so of at "
+        f"most one draw in ten, it would still be said with a chance of at most "
+        f"{at_most(chance, 2)}."
     )
     if failed >= least:
-        return _judged(ratio, failed, TOO_NOISY, how)
+        return _assessment_readouts(ratio, failed, TOO_NOISY, how)
     share = f"{nearest(100 * ratio, 2)} % of an evenly grey map's error"
     very = f"Very noisy: {share}, on average over draws." if ratio >= VERY_NOISY else ""
-    return _judged(ratio, failed, very, how)
+    return _assessment_readouts(ratio, failed, very, how)
 
 
-def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[ScalarResult, ...]:
+def _assessment_readouts(
+    ratio: float, failed: int, verdict: str, how: str
+) -> tuple[ScalarResult, ...]:
     level = ScalarResult(
         "noise_level",
         "Error beside an evenly grey map's",
         ratio,
         Role.ESTIMATE,
         curator_only=True,
-        note=said,
+        note=verdict,
     )
     return (level, _draws_failed(failed, how))
 
@@ -422,17 +429,17 @@ def _distances(compared: _Compared) -> tuple[float, ...]:
     truth = block_sums(compared.truth, BLOCKS)
 
     def distance(sums: NDArray[Any]) -> float:
-        found = context.run_in_worker(exact_distance, sums, truth)
+        interval = context.run_in_worker(exact_distance, sums, truth)
         context.check()
-        return float((found.low + found.high) / 2)
+        return float((interval.low + interval.high) / 2)
 
     # Drawn like every map: the filter keeps mass inside, and so bends an even map at its edges.
     even = smoothing(1 << compared.level, request["sigma"]).exact(SparseMap.uniform(compared.level))
     distances, mean = [], np.zeros_like(truth)
     forgetful = WithoutNoise(context)
     for number in range(DRAWS):
-        asked = replace(request, seed=request.seed + number)
-        task = Task(asked, compared.points, compared.counts, forgetful, Stopwatch())
+        drawn_request = replace(request, seed=request.seed + number)
+        task = Task(drawn_request, compared.points, compared.counts, forgetful, Stopwatch())
         estimate = run_mechanism(task)
         sums = block_sums(exact_estimate(estimate, request["sigma"], compared.level), BLOCKS)
         mean += sums / DRAWS

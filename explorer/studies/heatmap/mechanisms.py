@@ -539,8 +539,8 @@ def noise_share(request: Request) -> float | None:
     several cells, or n₀ came from the data and may not enter.
     """
     selection = request.selection
-    told = selection is None or selection.n0_from.may_be_told
-    if not (told and in_one_cell(request)):
+    public = selection is None or selection.n0_from.may_be_told
+    if not (public and in_one_cell(request)):
         return None
     cells, n0 = int(request["resolution"]) ** 2, int(request["n0"])
     return cells / (2 * math.sinh(request["epsilon"])) / n0
@@ -550,12 +550,12 @@ def _rough(request: Request) -> str:
     """Return what to expect of too small an ε, with the number of users it is said for."""
     if not mechanism_of(request).comparable:
         return ""
-    users, whose = _users(request)
+    users, basis = _users(request)
     product = request["epsilon"] * users
     if product >= ROUGH_BELOW:
         return ""
     return (
-        f"Expect the rough distribution only: ε times {format_number(users)} {whose} is "
+        f"Expect the rough distribution only: ε times {format_number(users)} {basis} is "
         f"{format_number(product)}, below {format_number(ROUGH_BELOW)}."
     )
 
@@ -564,8 +564,8 @@ def rough(request: Request) -> bool:
     """Whether too little can be expected, and this may be told to everyone."""
     selection = request.selection
     sampled = selection is not None and selection.users is not None
-    told = selection is None or sampled or selection.n0_from.may_be_told
-    return told and bool(_rough(request))
+    public = selection is None or sampled or selection.n0_from.may_be_told
+    return public and bool(_rough(request))
 
 
 def _users(request: Request) -> tuple[int, str]:

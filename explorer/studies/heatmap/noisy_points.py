@@ -21,8 +21,8 @@ from explorer.studies.base.numbers import at_most
 from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Guarantee, Overlay, Request
-from explorer.studies.heatmap.contributions import rule_asked
-from explorer.studies.heatmap.guarantee import A_DEMONSTRATION, distance_asked
+from explorer.studies.heatmap.contributions import requested_rule
+from explorer.studies.heatmap.guarantee import A_DEMONSTRATION, epsilon_distance
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import Estimate, Task
 
@@ -47,8 +47,8 @@ def run(task: Task) -> Estimate:
     uniform = partial(_uniform, request.seed)
     user, lat, lon, weight = points.user, points.lat, points.lon, points.weight
     if request["points"] == ONE_OF_EACH:
-        chosen = one_of_each(user, weight, uniform)
-        user, lat, lon, weight = user[chosen], lat[chosen], lon[chosen], None
+        rows = one_of_each(user, weight, uniform)
+        user, lat, lon, weight = user[rows], lat[rows], lon[rows], None
     alpha = request["epsilon"] / request["radius"]
     if on_earth:
         lat, lon = moved_places(lat, lon, alpha, EARTH_RADIUS_M, uniform)
@@ -58,14 +58,14 @@ def run(task: Task) -> Estimate:
     task.watch.lap("noise")
     task.context.check()
     lat, lon, outside = clamped(lat, lon, box)
-    rule, step = rule_asked(request), selection.region.step
+    rule, step = requested_rule(request), selection.region.step
     counts = aggregate(user, lat, lon, weight, box, level, rule, step)
     south, west, north, east = box
     places = np.column_stack([(lat - south) / (north - south), (lon - west) / (east - west)])
-    drawn = counts.blocks().normalised() if counts.users else SparseMap.uniform(level)
+    heatmap = counts.blocks().normalised() if counts.users else SparseMap.uniform(level)
     task.watch.lap("select")
-    said = (("points", float(len(lat))), ("points_clamped", float(outside)))
-    return Estimate(drawn, (), 0, made_of_noise=said, overlay=Overlay(places))
+    numbers = (("points", float(len(lat))), ("points_clamped", float(outside)))
+    return Estimate(heatmap, (), 0, made_of_noise=numbers, overlay=Overlay(places))
 
 
 def _uniform(seed: int, stream: int, items: IntArray) -> NDArray[np.float64]:
@@ -85,9 +85,9 @@ def one_of_each(user: NDArray[Any], weight: NDArray[Any] | None, uniform: Any) -
     last = np.append(first[1:], len(user)) - 1
     running = np.cumsum(weights)
     before = running[first] - weights[first]
-    drawn = before + uniform(-1, np.arange(len(first))) * (running[last] - before)
+    position = before + uniform(-1, np.arange(len(first))) * (running[last] - before)
     # Rounding of the running sum may reach into a neighbour's.
-    return np.asarray(order[np.clip(np.searchsorted(running, drawn, "right"), first, last)])
+    return np.asarray(order[np.clip(np.searchsorted(running, position, "right"), first, last)])
 
 
 def nearest_turn(longitude: NDArray[np.float64], box: Box) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ def guarantee(request: Request) -> Guarantee:
     """Return what is promised, in distances."""
     epsilon, radius = request["epsilon"], request["radius"]
     alpha = epsilon / radius
-    level, far = at_most(epsilon), distance_asked(request)
+    level, far = at_most(epsilon), epsilon_distance(request)
     unit = request.unit_values.get(PLANE)
     metre, metres = ("metre", "metres") if unit is None else (unit, unit)
     one = request["points"] == ONE_OF_EACH

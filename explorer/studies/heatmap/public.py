@@ -59,22 +59,22 @@ def public_result(result: Result) -> Result:
 
     Its request has neither data nor seed; its surfaces have a region only if that may be told.
     """
-    asked = result.request
-    selection = asked.selection
+    request = result.request
+    selection = request.selection
     tell_n0 = selection is None or selection.n0_from.may_be_told
     tell_region = selection is not None and selection.region_origin.may_be_told
-    given = dict(asked.values)
+    own_values = dict(request.values)
     values = tuple(
-        (p.key, p.parse(given[p.key]))
+        (p.key, p.parse(own_values[p.key]))
         for p in PARAMETERS
-        if p.key in given and (p.key != "n0" or tell_n0)
+        if p.key in own_values and (p.key != "n0" or tell_n0)
     )
     stamps = [text.stamp(synthetic, curator_only=False) for synthetic in (False, True)]
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
             s.key,
-            _label(asked, s.key),
+            _label(request, s.key),
             s.values,
             s.region if tell_region else None,
             False,
@@ -86,26 +86,26 @@ def public_result(result: Result) -> Result:
         if is_private(s.key) and not s.curator_only
     )
     return Result(
-        Request(asked.study, values),
+        Request(request.study, values),
         Fidelity.FULL,
         surfaces=surfaces,
         readouts=tuple(_readouts(result, tell_n0, tell_region)),
-        conditions=conditions(asked),
-        guarantee=guarantee(asked),
-        notes=(*text.notes(asked), *_notes(result)),
+        conditions=conditions(request),
+        guarantee=guarantee(request),
+        notes=(*text.notes(request), *_notes(result)),
         stamp=stamp,
         complete=True,
     )
 
 
-def _label(asked: Request, key: str) -> str:
+def _label(request: Request, key: str) -> str:
     if is_map(key):
-        return text.pane_label(drawn_by(asked, key))
-    return text.drawing_label(asked, key)
+        return text.pane_label(drawn_by(request, key))
+    return text.drawing_label(request, key)
 
 
 def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[ScalarResult]:
-    found = []
+    readouts = []
     for item in result.readouts:
         label = MADE_OF_NOISE.get(item.key, "")
         level = item.key.removeprefix(LEVEL)
@@ -118,8 +118,8 @@ def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[ScalarRe
             continue
         if label and not item.curator_only:
             unit = unit or item.unit * (item.key in IN_ITS_UNIT)
-            found.append(ScalarResult(item.key, label, item.value, item.role, unit=unit))
-    return found
+            readouts.append(ScalarResult(item.key, label, item.value, item.role, unit=unit))
+    return readouts
 
 
 def _notes(result: Result) -> list[str]:

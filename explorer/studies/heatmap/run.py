@@ -79,7 +79,7 @@ from explorer.privacy.noise.demonstration import DemonstrationGaussian, Demonstr
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.contributions import rule_asked
+from explorer.studies.heatmap.contributions import requested_rule
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
 ELSEWHERE_S = 0.5
@@ -156,24 +156,24 @@ class Task:
 
     def kept_noise(self, noise: Reader, level: int, codes: Any) -> NDArray[np.float64]:
         """Return the noise of all cells of a level, kept until the seed changes."""
-        kept: NDArray[np.float64] = self.context.cached(
+        cached_noise: NDArray[np.float64] = self.context.cached(
             ("heatmap noise", noise, level, np.ndim(codes)), lambda: noise(level, codes)
         )
         self.context.check()
-        return kept
+        return cached_noise
 
     def votes(self) -> CellCounts:
         """Return every user counted once, in the cell that `one_cell_each` finds."""
         counted = Counted.asked(self.request)
         once = replace(counted, rule=replace(counted.rule, weights="one-cell"))
-        found = counts_of(once, self.points, self.counts.level, self.context)
+        counts = counts_of(once, self.points, self.counts.level, self.context)
         self.watch.lap("aggregate")
-        return found
+        return counts
 
     def visits(self) -> UserCells:
         """Return the cells of every user, for mechanisms that each user runs alone."""
         counted, points, level = Counted.asked(self.request), self.points, self.counts.level
-        found: UserCells = self.context.cached(
+        cells: UserCells = self.context.cached(
             ("heatmap visits", counted, level),
             lambda: user_cells(
                 points.user,
@@ -187,7 +187,7 @@ class Task:
             ),
         )
         self.watch.lap("aggregate")
-        return found
+        return cells
 
 
 def points_of(selection: Selection, context: Context) -> Any:
@@ -228,7 +228,7 @@ class Counted:
     def asked(cls, request: Request) -> Counted:
         """Return what a request's true map counts."""
         assert request.selection is not None
-        return cls(request.selection.rows, rule_asked(request))
+        return cls(request.selection.rows, requested_rule(request))
 
 
 def counts_of(counted: Counted, points: Any, level: int, context: Context) -> CellCounts:
@@ -260,13 +260,13 @@ def counted_points(points: SelectedRows, level: int, context: Context) -> CellCo
     """Return the aggregate of check-ins that weigh the same, without taking out any row."""
     part, bits = points.selection, mass_bits(points.users_in_file)
     begin = time.perf_counter()
-    found = points.cached(FirstUsers).count(
+    counted = points.cached(FirstUsers).count(
         part.layout.rows, part.where, level, part.most, part.among, bits, context.check
     )
     whole = (part.most, part.among) == (None, None)
     seconds = time.perf_counter() - begin if whole else 0.0  # else most rows are not looked at
-    points.record_counts(found.present, found.used, found.rows, seconds)
-    return from_rows(found)
+    points.record_counts(counted.present, counted.used, counted.rows, seconds)
+    return from_rows(counted)
 
 
 def true_map(
@@ -370,9 +370,9 @@ def least_squares(task: Task) -> Estimate:
     noisy = measure_levels(task.counts, plan, partial(task.kept_noise, noise))
     task.watch.lap("select")
     task.context.check()
-    found = fit(noisy)
+    fitted = fit(noisy)
     task.watch.lap("solve")
-    return _of_fitted(found, task.counts.level, _split(plan), noisy.draws)
+    return _of_fitted(fitted, task.counts.level, _split(plan), noisy.draws)
 
 
 def dense(task: Task) -> Estimate:
@@ -380,10 +380,10 @@ def dense(task: Task) -> Estimate:
     noise = partial(task.kept_noise, DemonstrationNoise(task.request.seed, "dense"))
     noisy = measure_dense(task.counts, task.epsilon, task.request["n0"], noise)
     task.watch.lap("select")
-    found = dense_map(noisy, task.context.run_in_worker(nearest_map, noisy.values))
+    fitted = dense_map(noisy, task.context.run_in_worker(nearest_map, noisy.values))
     task.watch.lap("solve")
     levels = ((noisy.level, task.epsilon),)
-    return _of_fitted(found, task.counts.level, levels, noisy.values.size)
+    return _of_fitted(fitted, task.counts.level, levels, noisy.values.size)
 
 
 def _capped(task: Task) -> Schedule:
@@ -422,13 +422,13 @@ def reconstructed(task: Task, plan: Schedule, noisy: Measurement) -> Estimate:
 
 
 def _of_fitted(
-    found: FittedMap, level: int, split: tuple[tuple[int, float], ...], read: int
+    fitted: FittedMap, level: int, split: tuple[tuple[int, float], ...], cells_read: int
 ) -> Estimate:
-    drawn = found.on(level)
-    if not isinstance(drawn, SparseMap):
-        return Estimate(drawn / found.total, split, read)
-    notes = (text.TOTAL_NEGATIVE,) if drawn.is_uniform else ()
-    return Estimate(drawn.normalised(), split, read, notes=notes)
+    grid = fitted.on(level)
+    if not isinstance(grid, SparseMap):
+        return Estimate(grid / fitted.total, split, cells_read)
+    notes = (text.TOTAL_NEGATIVE,) if grid.is_uniform else ()
+    return Estimate(grid.normalised(), split, cells_read, notes=notes)
 
 
 def draw(estimate: Estimate, sigma: float, level: int, watch: Stopwatch) -> NDArray[np.float32]:
@@ -481,8 +481,8 @@ def count_shards(
     """
     parts = points.parts
     if rule == BY_CHECKINS and all(part.selection.layout.weight is None for part in parts):
-        there = _counted_elsewhere(points, level, context)
-        return from_rows(there or counted_rows(parts, level, context.check))
+        counted = _counted_elsewhere(points, level, context)
+        return from_rows(counted or counted_rows(parts, level, context.check))
     pieces = []
     for part in parts:
         context.check()
@@ -505,10 +505,12 @@ def counted_rows(
     for points in parts:
         check()
         begin, part = time.perf_counter(), points.selection
-        found = count_rows(part.layout.rows, part.where, level, part.most, part.among, bits)
-        points.record_counts(found.present, found.used, found.rows, time.perf_counter() - begin)
-        cells += found.cells
-        present, used, rows = present + found.present, used + found.used, rows + found.rows
+        counted = count_rows(part.layout.rows, part.where, level, part.most, part.among, bits)
+        points.record_counts(
+            counted.present, counted.used, counted.rows, time.perf_counter() - begin
+        )
+        cells += counted.cells
+        present, used, rows = present + counted.present, used + counted.used, rows + counted.rows
     return CountedRows(cells, bits, present, used, rows)
 
 
@@ -531,10 +533,10 @@ def _counted_elsewhere(points: ShardedRows, level: int, context: Context) -> Cou
     if pieces is None:
         return None
     cells: Any = np.zeros(4**level, np.int64)
-    for _, (first, numbers, found) in pieces:
-        cells += found
-        for part, said in zip(points.parts[first:], numbers, strict=False):
-            part.record_counts(*said)
+    for _, (first, numbers, piece_cells) in pieces:
+        cells += piece_cells
+        for part, counts in zip(points.parts[first:], numbers, strict=False):
+            part.record_counts(*counts)
     totals = points.users_in_region, points.users_used, points.rows
     return CountedRows(cells, bits, *totals)
 
@@ -547,9 +549,9 @@ def count_piece(task: dict[str, Any]) -> tuple[int, list[tuple[int, int, int]], 
     numbers = []
     for place in task["places"]:
         rows = _opened(Path(place)).rows
-        found = count_rows(rows, task["where"], task["level"], bits=task["bits"])
-        cells += found.cells
-        numbers.append((found.present, found.used, found.rows))
+        counted = count_rows(rows, task["where"], task["level"], bits=task["bits"])
+        cells += counted.cells
+        numbers.append((counted.present, counted.used, counted.rows))
     return task["first"], numbers, cells
 
 
@@ -581,18 +583,18 @@ def adaptive(task: Task) -> Estimate:
     tree = adaptive_tree(task.counts, budgets, AdaptiveDemonstrationNoise(request.seed), tau)
     task.watch.lap("select")
     task.context.check()
-    found = fit_adaptive(tree, level)
+    fitted = fit_adaptive(tree, level)
     task.watch.lap("solve")
     live = request.fidelity is Fidelity.COARSE and level > SMOOTH_AT_ONCE
-    grid = found.flat() if live else found.smooth()
+    grid = fitted.flat() if live else fitted.smooth()
     task.watch.lap("smooth")
-    flatness, said = _flatness(tree, budgets)
+    flatness, notes = _flatness(tree, budgets)
     return Estimate(
         grid,
         tuple(enumerate(budgets.spent, start)),
         tree.draws,
-        notes=(*(() if found.total > 0 else (text.TOTAL_NEGATIVE,)), *said),
-        made_of_noise=(("noisy_users", found.total), *flatness),
+        notes=(*(() if fitted.total > 0 else (text.TOTAL_NEGATIVE,)), *notes),
+        made_of_noise=(("noisy_users", fitted.total), *flatness),
     )
 
 
@@ -617,5 +619,7 @@ def _flatness(
     threshold = FLATNESS_THRESHOLDS.get((len(first), FALSE_ALARM))
     if threshold is None:
         return (), ()
-    found = flatness_statistic(first, budgets.of(tree.start, 0))
-    return (("flatness", found),), (text.NOT_FLAT if found > threshold else text.MAYBE_FLAT,)
+    statistic = flatness_statistic(first, budgets.of(tree.start, 0))
+    return (("flatness", statistic),), (
+        text.NOT_FLAT if statistic > threshold else text.MAYBE_FLAT,
+    )

@@ -52,15 +52,15 @@ def run(task: Task) -> Estimate:
     Cells where nobody is come out empty for certain; all cells' bits are sent all the same.
     """
     request = task.request
-    found = _calibrated(request)
-    if found is None:
+    p = _calibrated(request)
+    if p is None:
         uniform, levels = SparseMap.uniform(task.counts.level), ((task.counts.level, task.epsilon),)
         return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
     votes = task.votes()
-    there = max(int(request["n0"]), votes.users)
-    missing = MissingBits(request.seed, votes.level, there, found)
+    present = max(int(request["n0"]), votes.users)
+    missing = MissingBits(request.seed, votes.level, present, p)
     task.watch.lap("noise")
-    grid = histogram_grid(votes, there, found, missing(votes.codes))
+    grid = histogram_grid(votes, present, p, missing(votes.codes))
     return of_grid(task, grid)
 
 
@@ -132,8 +132,8 @@ def _calibrated(request: Request) -> float | None:
 
 @lru_cache(maxsize=64)
 def _probability(epsilon: float, delta: float, users: int) -> float | None:
-    found = calibrate(epsilon, delta, users)
-    return float(found.p) if found.feasible else None
+    calibration = calibrate(epsilon, delta, users)
+    return float(calibration.p) if calibration.feasible else None
 
 
 def guarantee(request: Request) -> Guarantee:
@@ -170,8 +170,8 @@ def conditions(request: Request) -> tuple[Condition, ...]:
     p, users = _calibrated(request), int(request["n0"])
     less = ""
     if p is not None:
-        there = max(1, math.floor(users * (1 - MISSING)))
-        less = f"if 10 % of them don't, δ is {at_most(_delta(request['epsilon'], there, p))}"
+        present = max(1, math.floor(users * (1 - MISSING)))
+        less = f"if 10 % of them don't, δ is {at_most(_delta(request['epsilon'], present, p))}"
     return (
         Condition("n₀ users are enough for ε and δ", p is not None, "by exact δ at this noise"),
         Condition(

@@ -62,15 +62,15 @@ def run(task: Task) -> Estimate:
         uniform = SparseMap.uniform(task.counts.level)
         return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
     counts = _whole_counts(task, agreed.resolution)
-    there = max(agreed.users, counts.users)
+    present = max(agreed.users, counts.users)
     plan = (
         agreed
-        if there == agreed.users
+        if present == agreed.users
         else shuffle_plan(
-            agreed.epsilons, there, agreed.resolution, agreed.delta, guaranteed=agreed.users
+            agreed.epsilons, present, agreed.resolution, agreed.delta, guaranteed=agreed.users
         )
     )
-    noise = SharedNoise(plan, there, request.seed)
+    noise = SharedNoise(plan, present, request.seed)
     noisy = descend(noisy_sums(counts, plan, noise), split.start, split.last, request["w"])
     return reconstructed(task, split, noisy)
 
@@ -90,11 +90,11 @@ def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
 
 def _whole_counts(task: Task, resolution: int) -> IntegerCounts:
     visits = task.visits()
-    found: IntegerCounts = task.context.cached(
+    counts: IntegerCounts = task.context.cached(
         ("heatmap whole counts", Counted.asked(task.request), visits.level, resolution),
         lambda: visits.counts(resolution),
     )
-    return found
+    return counts
 
 
 @lru_cache(maxsize=16)

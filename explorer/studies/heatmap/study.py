@@ -40,13 +40,13 @@ def of_draw(result: Result, _claimed: object = None) -> Headline | None:
     else:
         return None
     mechanism, epsilon = mechanism_of(result.request), float(result.request["epsilon"])
-    said = (
+    sentence = (
         f"off on average in this one draw, with {mechanism.title} at "
         f"ε = {nearest(epsilon, PARAMETER_DIGITS)}."
     )
     if mechanism.comparable:
-        said += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
-    return Headline(f"{known} {region.unit}", said, ONE_DRAW, curator_only=True)
+        sentence += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
+    return Headline(f"{known} {region.unit}", sentence, ONE_DRAW, curator_only=True)
 
 
 class HeatmapStudy(Study):

@@ -9,7 +9,13 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap import contributions
-from explorer.studies.heatmap.guarantee import UNITS, distance_asked, guarantee, unit_of, worded_for
+from explorer.studies.heatmap.guarantee import (
+    UNITS,
+    epsilon_distance,
+    guarantee,
+    unit_of,
+    worded_for,
+)
 from explorer.studies.heatmap.mechanisms import (
     EXPECT_LITTLE,
     MECHANISMS,
@@ -119,7 +125,7 @@ def pane_label(request: Request) -> str:
     """Return the title of the private pane."""
     mechanism = mechanism_of(request)
     fails = f", δ = {at_most(request['delta'])}" if "delta" in mechanism.uses else ""
-    metric = "" if mechanism.comparable else f" at {distance_asked(request)}"
+    metric = "" if mechanism.comparable else f" at {epsilon_distance(request)}"
     level = at_most(request["epsilon"])
     return f"Private heatmap: {mechanism.title}, ε = {level}{metric}{fails}"
 
@@ -138,8 +144,8 @@ def of_draws_label(name: str, draws: int) -> str:
     """Return the title of a map made of so many draws."""
     if name == ERROR:
         return f"Error per cell (standard deviation of {draws} draws)"
-    what = "Median" if name == "p50" else f"{name[1:]}th percentile"
-    return f"{what} of {draws} draws"
+    quantile = "Median" if name == "p50" else f"{name[1:]}th percentile"
+    return f"{quantile} of {draws} draws"
 
 
 def distance_role(exact: bool) -> Role | None:
@@ -150,29 +156,29 @@ def distance_role(exact: bool) -> Role | None:
 def notes(request: Request) -> tuple[str, ...]:
     """Return what else a reader must know; nothing of it depends on the data."""
     shown = [MECHANISMS[key] for key in mechanisms_shown(request)]
-    found = [*contributions.notes(request)]
-    found += [note for mechanism in shown for note in mechanism.notes]
+    lines = [*contributions.notes(request)]
+    lines += [note for mechanism in shown for note in mechanism.notes]
     if request["weights"] == "one-cell":
-        found = [note for note in found if note != ONE_CELL_EACH]
-    found += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
+        lines = [note for note in lines if note != ONE_CELL_EACH]
+    lines += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
     if request.selection is not None and request.selection.region_origin.may_be_told:
-        found += filter(None, [padding(request.selection.region)])
+        lines += filter(None, [padding(request.selection.region)])
     for mechanism in shown[1:]:
         if not mechanism.comparable:
             promised = guarantee(request.with_value("mechanism", mechanism.key))
-            found.append(PROMISED.format(title=mechanism.title, what=promised.replace_one))
+            lines.append(PROMISED.format(title=mechanism.title, what=promised.replace_one))
     if CENTRES in beside(request["beside"]):
-        found.append(OF_CENTRES)
+        lines.append(OF_CENTRES)
     if request["backend"] == "cvxpy" and any("backend" in m.uses for m in shown):
-        found.append(REFERENCE_SOLVER)
+        lines.append(REFERENCE_SOLVER)
     together = sum(mechanism.comparable for mechanism in shown)
     if together > 1:
-        found.append(SHOWN_TOGETHER.format(n=together))
+        lines.append(SHOWN_TOGETHER.format(n=together))
     if rough(request):
-        found.append(EXPECT_LITTLE)
+        lines.append(EXPECT_LITTLE)
     unit = unit_of(request)
-    said = [UNITS[unit].remark, *(worded_for(note, unit) for note in found)]
-    return tuple(dict.fromkeys(filter(None, said)))
+    worded = [UNITS[unit].remark, *(worded_for(note, unit) for note in lines)]
+    return tuple(dict.fromkeys(filter(None, worded)))
 
 
 def _sent(request: Request) -> str:
@@ -199,30 +205,30 @@ def of_first_users(label: str, share: float) -> str:
 
 
 def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
-    """Return what only the curator may know: it counts users."""
-    said, selection = [METRICS_ON], request.selection
+    """Return notes for the curator only, as they count users."""
+    lines, selection = [METRICS_ON], request.selection
     if ERROR in beside(request["beside"]):
-        said.append(NO_BIAS)
-    there, used = points.users_in_region, points.users_used
+        lines.append(NO_BIAS)
+    present, used = points.users_in_region, points.users_used
     if selection is None or not selection.sampled:
-        return tuple(said)
-    asked, seed = selection.users, selection.data_seed
-    if asked is not None and there < asked:
-        said.append(
-            f"{asked:,} {_users(asked)} asked for, but only {there:,} have a check-in inside "
+        return tuple(lines)
+    number, seed = selection.users, selection.data_seed
+    if number is not None and present < number:
+        lines.append(
+            f"{number:,} {_users(number)} asked for, but only {present:,} have a check-in inside "
             "region and time range: all of them are used."
         )
-    elif asked is None:
-        said.append(
-            f"{used:,} of {there:,} users are in the sample: those whose keyed hash (seed {seed}) "
-            f"lies below {selection.share:g} of all hashes."
+    elif number is None:
+        lines.append(
+            f"{used:,} of {present:,} users are in the sample: those whose keyed hash (seed {seed})"
+            f" lies below {selection.share:g} of all hashes."
         )
-    elif asked < there:
-        said.append(
-            f"{used:,} of {there:,} users {'was' if used == 1 else 'were'} sampled: those with the "
-            f"smallest keyed hashes of their ids (seed {seed})."
+    elif number < present:
+        lines.append(
+            f"{used:,} of {present:,} users {'was' if used == 1 else 'were'} sampled: those with "
+            f"the smallest keyed hashes of their ids (seed {seed})."
         )
-    return tuple(worded_for(note, unit_of(request)) for note in said)
+    return tuple(worded_for(note, unit_of(request)) for note in lines)
 
 
 def _users(number: int) -> str:

@@ -509,10 +509,10 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
             items = um.drawn_items(items, target.m, bits)
         return score(np.concatenate(items).reshape(runs, -1), bits)
 
-    drawn = f" after {target.m} draws of each" if target.r is not None else ""
+    draws_note = f" after {target.m} draws of each" if target.r is not None else ""
     return Audited(
-        f"Algorithm {2 if item_wise else 1}{drawn}; users: {count}, items of each: {size}, of whom "
-        f"one moves {moved} to the nearest other item",
+        f"Algorithm {2 if item_wise else 1}{draws_note}; users: {count}, items of each: {size}, of "
+        f"whom one moves {moved} to the nearest other item",
         run,
         epsilon,
         target.total_delta(item_wise),
@@ -549,8 +549,10 @@ def _average_score(
     means = [query.mean(np.array([here] * (users - 1) + [last])) for last in (here, there)]
 
     def score(items: Items, bits: SeededBits) -> FloatArray:
-        seen = np.array([query.release(own, target.m, users, target.alpha, bits) for own in items])
-        first, second = (np.abs(seen - mean).sum(axis=1) for mean in means)
+        outputs = np.array(
+            [query.release(own, target.m, users, target.alpha, bits) for own in items]
+        )
+        first, second = (np.abs(outputs - mean).sum(axis=1) for mean in means)
         return np.asarray(first - second)
 
     return score

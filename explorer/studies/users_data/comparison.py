@@ -173,7 +173,7 @@ def moved_distances(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         _readouts(inputs, both),
         _notes(inputs, both),
         guarantee.compared_guarantee(
-            alpha, delta, float(both.moved[0]), _which(inputs, both), local=inputs.local
+            alpha, delta, float(both.moved[0]), _subject(inputs, both), local=inputs.local
         ),
     )
 
@@ -204,7 +204,7 @@ def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         for curve, epsilon, d in curves
     ]
     series.append(CHANCE.series(f, f.copy()))
-    which = _which(inputs, both)
+    subject = _subject(inputs, both)
     levels = tuple(
         ScalarResult(f"eps_{curve.key}", f"ε, {curve.label}", epsilon, Role.UPPER)
         for curve, epsilon, _ in curves
@@ -213,7 +213,7 @@ def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         tuple(series),
         (*levels, *_readouts(inputs, both)),
         _notes(inputs, both),
-        guarantee.compared_guarantee(alpha, delta, farthest, which, local=inputs.local),
+        guarantee.compared_guarantee(alpha, delta, farthest, subject, local=inputs.local),
     )
 
 
@@ -222,7 +222,7 @@ def _delta(inputs: Inputs) -> float:
     return float(inputs.request["delta"]) if inputs.request["promise"] == ITEM_WISE else 0.0
 
 
-def _which(inputs: Inputs, both: Comparison) -> str:
+def _subject(inputs: Inputs, both: Comparison) -> str:
     if inputs.request["against"] != FILES:
         return f"two data sets ({both.names[0]})"
     return f"two data sets of {both.names[0]}" if inputs.real else "two data sets of a user"

@@ -131,8 +131,8 @@ def guarantee(
             f"({at_most(alpha)}·w{failing})-private when one user's items are replaced by as many "
             "others at earth mover's distance w (bounded d_EM-DP)"
         )
-        what = "which of two data sets, a hundredth of the largest distance apart, a user holds"
-        sentence = guesses(alpha / 100, delta, what, "after seeing the release")
+        secret = "which of two data sets, a hundredth of the largest distance apart, a user holds"
+        sentence = guesses(alpha / 100, delta, secret, "after seeing the release")
         pair = alpha / 100, delta
         more = "not covered: n and the number of items are fixed and public"
     else:
@@ -140,11 +140,13 @@ def guarantee(
             f"({at_most(epsilon)}{failing})-private when one user's items are replaced by others, "
             f"of any number, at earth mover's distance at most {nearest(r)}"
         )
-        what = f"which of two data sets, at most {nearest(r)} apart, a user holds"
-        sentence = guesses(epsilon, delta, what, "after seeing the release")
+        secret = f"which of two data sets, at most {nearest(r)} apart, a user holds"
+        sentence = guesses(epsilon, delta, secret, "after seeing the release")
         pair = epsilon, delta
         more = "not covered: n is fixed and public; how many items a user has is hidden"
-    seen = f" The shuffler sees every item at α₀ = {at_most(item_level)}." if item_level else ""
+    shuffler_note = (
+        f" The shuffler sees every item at α₀ = {at_most(item_level)}." if item_level else ""
+    )
     return Guarantee(
         unit="one user's whole data set: the shorter the earth mover's way, the better",
         replace_one=promise,
@@ -155,7 +157,7 @@ def guarantee(
             else "Central: the user is protected from the readers of the release, not from the "
             "curator."
         )
-        + seen,
+        + shuffler_note,
         sentence=sentence,
         references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
         pairs=(pair,),
@@ -163,13 +165,13 @@ def guarantee(
     )
 
 
-def distance_promise(alpha: float, delta: float, distance: float, what: str) -> str:
+def distance_promise(alpha: float, delta: float, distance: float, subject: str) -> str:
     """Return the guarantee that α and δ give for two data sets at this distance."""
     epsilon = alpha * distance
     failing = f" + {at_most(delta)}" if delta else ""
     bound = (
         f"At α = {nearest(alpha)}{f' and δ = {nearest(delta)}' if delta else ''}, for every event "
-        f"the probabilities p, p′ of {what} satisfy p ≤ e^{at_most(epsilon)}·p′{failing}"
+        f"the probabilities p, p′ of {subject} satisfy p ≤ e^{at_most(epsilon)}·p′{failing}"
     )
     test = (
         "whoever accuses wrongly with probability f finds out with at most "
@@ -184,16 +186,18 @@ def distance_promise(alpha: float, delta: float, distance: float, what: str) -> 
 
 
 def compared_guarantee(
-    alpha: float, delta: float, distance: float, what: str, *, local: bool
+    alpha: float, delta: float, distance: float, subject: str, *, local: bool
 ) -> Guarantee:
     """Return the guarantee of a release about two data sets at this distance."""
     epsilon = alpha * distance
     return Guarantee(
         unit="one user's whole data set, and several users' by adding up",
-        replace_one=distance_promise(alpha, delta, distance, what),
+        replace_one=distance_promise(alpha, delta, distance, subject),
         add_remove="not covered: the users are the same in both",
         trust=SIMULATED if local else "Central: readers of the release; the curator sees both.",
-        sentence=guesses(epsilon, delta, f"which of {what} was used", "after seeing the release"),
+        sentence=guesses(
+            epsilon, delta, f"which of {subject} was used", "after seeing the release"
+        ),
         references=(PROMISE, DISTANCE),
     )
 

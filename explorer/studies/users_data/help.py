@@ -150,9 +150,9 @@ def _moved(numbers: Numbers) -> tuple[Status, str]:
 
 def _this_draw(numbers: Numbers) -> tuple[Status, str]:
     """Judge the exact error by this draw's."""
-    exact, drawn = numbers["rmse"], numbers["error"]
-    verdict = f"RMSE {nearest(exact, 3)}; draw {nearest(drawn, 3)}"
-    return ("=" if drawn < 3 * exact else "≠"), verdict
+    exact, single = numbers["rmse"], numbers["error"]
+    verdict = f"RMSE {nearest(exact, 3)}; draw {nearest(single, 3)}"
+    return ("=" if single < 3 * exact else "≠"), verdict
 
 
 def _locally(numbers: Numbers) -> tuple[Status, str]:
@@ -175,8 +175,8 @@ def _assigned(numbers: Numbers) -> tuple[Status, str]:
 def _told(numbers: Numbers) -> tuple[Status, str]:
     """Judge by ε of the user who moved farthest, which is at most α times that distance."""
     one, every = numbers["eps_one"], numbers["eps_all"]
-    kept = one <= numbers["alpha"] * numbers["farthest"] * (1 + 1e-9)
-    return ("=" if kept else "≠"), f"ε {at_most(one, 3)} for one, {at_most(every, 3)} all"
+    within = one <= numbers["alpha"] * numbers["farthest"] * (1 + 1e-9)
+    return ("=" if within else "≠"), f"ε {at_most(one, 3)} for one, {at_most(every, 3)} all"
 
 
 JUDGES: dict[str, Judge] = {

@@ -115,8 +115,8 @@ def read_users(
     if not table.rows:
         raise TableFileError(f"{name}: nothing to read; give one item a line, as user,item")
     columns = len(table.rows[0])
-    wanted = (2 if labels else 0, 3 if box is not None else 0)
-    if columns not in wanted:
+    expected = (2 if labels else 0, 3 if box is not None else 0)
+    if columns not in expected:
         form = " or ".join(["user,item"] * bool(labels) + ["user,x,y"] * (box is not None))
         raise table.error(
             table.lines[0], None, f"{columns} fields where {form} is needed; give one item a line"

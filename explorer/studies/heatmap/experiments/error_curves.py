@@ -144,9 +144,9 @@ def first_target(measure: Measure, sides_km: tuple[float, float] | None) -> floa
     """Return what one might begin to ask for on a map of this size: 1, 2 or 5 times 10ⁿ km."""
     if measure.key != "emd_km" or sides_km is None:
         return measure.target
-    wanted = measure.target * math.sqrt(sides_km[0] * sides_km[1]) / CITY_KM
+    scaled = measure.target * math.sqrt(sides_km[0] * sides_km[1]) / CITY_KM
     round_numbers = (m * 10.0**n for n in range(-4, 5) for m in (1, 2, 5))
-    return min(round_numbers, key=lambda number: abs(math.log(number / wanted)))
+    return min(round_numbers, key=lambda number: abs(math.log(number / scaled)))
 
 
 @dataclass(frozen=True)
@@ -184,15 +184,15 @@ class ErrorCurve:
         return np.asarray(self.quantiles[QUANTILES.index(q)])
 
 
-def default_mechanisms(chosen: str, axis: Axis) -> tuple[str, ...]:
+def default_mechanisms(main: str, axis: Axis) -> tuple[str, ...]:
     """Return the mechanisms whose curves are drawn over an axis: the chosen one first.
 
     Those that do not read what is on the axis are left out, and so is one that promises something
     else.
     """
-    keys = dict.fromkeys([chosen, *(m.key for m in MECHANISMS.values() if m.compared)])
-    if not MECHANISMS[chosen].comparable:
-        del keys[chosen]
+    keys = dict.fromkeys([main, *(m.key for m in MECHANISMS.values() if m.compared)])
+    if not MECHANISMS[main].comparable:
+        del keys[main]
     return tuple(mechanisms_reading(axis, keys)[:MAX_CURVES])
 
 
@@ -228,23 +228,23 @@ def curve_points(
         reads = parameters_read_by(mechanism)
         fixed = {key: value for key, value in request.values if key in reads}
         for x in axis.values:
-            values, asked = {**fixed, "mechanism": mechanism}, users
+            values, users_at = {**fixed, "mechanism": mechanism}, users
             if axis.key == "users":
                 if users is not None and x > users:
                     continue
-                asked = x
+                users_at = x
             elif not axis.of_data:
                 values[axis.key] = x
             of = sources[x] if axis.of_data else source
-            points.append(Point(place, of, asked, values, draws, axis=axis.key, x=float(x)))
+            points.append(Point(place, of, users_at, values, draws, axis=axis.key, x=float(x)))
     return points
 
 
 def parameters_read_by(mechanism: str) -> frozenset[str]:
     """Return the parameters that a mechanism's heatmap and the true one depend on."""
-    found = MECHANISMS[mechanism]
-    own = (p.key for p in found.parameters)
-    return frozenset(("epsilon", "resolution", "sigma", *RULE, *found.uses, *own))
+    row = MECHANISMS[mechanism]
+    own = (p.key for p in row.parameters)
+    return frozenset(("epsilon", "resolution", "sigma", *RULE, *row.uses, *own))
 
 
 @dataclass(frozen=True)
@@ -279,11 +279,13 @@ def first_curve(trials: CurveTrials) -> CurveTrials:
     return replace(trials, by_key=dict(islice(trials.by_key.items(), x)))
 
 
-def error_curves(trials: CurveTrials, found: Mapping[str, Found], measure: str) -> list[ErrorCurve]:
+def error_curves(
+    trials: CurveTrials, results: Mapping[str, Found], measure: str
+) -> list[ErrorCurve]:
     """Return the curves that the trials found so far make, in the order of the mechanisms."""
     points: dict[str, list[tuple[float, list[float]]]] = {}
     for row, keys in zip(trials.rows, trials.keys, strict=True):
-        values = [found[key][measure] for key in keys if key in found]
+        values = [results[key][measure] for key in keys if key in results]
         numbers = [np.nan if value is None else value for value in values]
         curve = points.setdefault(row.point.values["mechanism"], [])
         curve.append((float(row.point.x or 0.0), numbers))
@@ -301,9 +303,9 @@ def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]], least: f
             low[i], high[i] = summary.noise or (np.nan, np.nan)
             quantiles[:, i] = summary.quantiles
     x = np.array([x for x, _ in points])
-    drawn = tuple(tuple(values) for _, values in points)
-    draws = tuple(map(len, drawn))
-    return ErrorCurve(mechanism, x, draws, mean, low, high, quantiles, drawn)
+    errors = tuple(tuple(values) for _, values in points)
+    draws = tuple(map(len, errors))
+    return ErrorCurve(mechanism, x, draws, mean, low, high, quantiles, errors)
 
 
 PROVED_EPSILONS = tuple(
@@ -347,13 +349,13 @@ def _proved_curve(
     mechanism: str, request: Request, axis: Axis, measure: str, sides_km: Any
 ) -> ErrorCurve:
     bound, fixed = MECHANISMS[mechanism].proved, dict(request.values)
-    found = []
+    bounds = []
     for x in axis.values if bound else ():
         users = x if axis.key == "users" else fixed["n0"]
         values = fixed if axis.key == "users" else {**fixed, axis.key: x}
         emd = float(resolve_name(bound)(values, users).value)
-        found.append(_bound_of_measure(measure, emd, float(values["sigma"]), sides_km))
-    mean = np.array(found) if bound else np.full(len(axis.values), np.nan)
+        bounds.append(_bound_of_measure(measure, emd, float(values["sigma"]), sides_km))
+    mean = np.array(bounds) if bound else np.full(len(axis.values), np.nan)
     x = np.array([float(value) for value in axis.values])
     none = np.full((len(QUANTILES), len(x)), np.nan)
     return ErrorCurve(mechanism, x, (0,) * len(x), mean, mean, mean, none, proved=True)

@@ -68,19 +68,19 @@ class EvaluationData:
 
     @classmethod
     def of_selection(
-        cls, checkins: Any, chosen: Selection, check: Callable[[], None] = lambda: None
+        cls, checkins: Any, selection: Selection, check: Callable[[], None] = lambda: None
     ) -> EvaluationData:
         """Return the users of the map itself as evaluation data."""
         return cls(
             checkins,
-            chosen.region.box,
-            chosen.start,
-            chosen.end,
-            chosen.users,
-            chosen.data_seed,
-            chosen.exact_share,
+            selection.region.box,
+            selection.start,
+            selection.end,
+            selection.users,
+            selection.data_seed,
+            selection.exact_share,
             check,
-            image=chosen.image,
+            image=selection.image,
         )
 
     @property
@@ -170,9 +170,9 @@ class SyntheticUsers:
 def _synthetic_users() -> Iterator[tuple[str, SyntheticUsers]]:
     for key, kind in (("figure-8", "gazes"), ("figure-10", "mixtures"), ("figure-11", "mixtures")):
         figure = FIGURES[key]
-        (place, source), *_ = there = synthetic_sources(figure, 0)
+        (place, source), *_ = sources = synthetic_sources(figure, 0)
         users = next(value for name, value in figure.panels[0].fixed if name == "users")
-        filled = {x.share: x for _, x in there if isinstance(x, Mixtures)}
+        filled = {x.share: x for _, x in sources if isinstance(x, Mixtures)}
         name = f"made {kind} ({key.replace('-', ' ')})"
         where = "square" if filled else place.name
         yield key, SyntheticUsers(name, where, source, int(users), filled)

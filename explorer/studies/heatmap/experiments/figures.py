@@ -19,7 +19,7 @@ from explorer.studies.heatmap.experiments.samples import (
     Place,
     Source,
 )
-from explorer.studies.heatmap.help import trends_judged
+from explorer.studies.heatmap.help import trends_verdict
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
 
 QUALITY = "heatmap-quality"
@@ -193,7 +193,7 @@ FIGURES = {
         Figure(
             "figure-10",
             "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
-            _DENSER.format("", trends_judged("figure-10")),
+            _DENSER.format("", trends_verdict("figure-10")),
             (_FILLED,),
             made=_mixtures(20, 20, 20, 20),
         ),
@@ -202,7 +202,7 @@ FIGURES = {
             "As figure 10 with 10, 20, 20 and 80 Gaussians",
             _DENSER.format(
                 ", more so than in figure 10",
-                trends_judged("figure-11"),
+                trends_verdict("figure-11"),
             ),
             (_FILLED,),
             made=_mixtures(10, 20, 20, 80),
@@ -254,8 +254,8 @@ def quality_points(
     fixed : mapping
         Other parameters.
     """
-    for (place, source), count, chosen in product(where, users, product(*axes.values())):
-        values = {**fixed, **dict(zip(axes, chosen, strict=True))}
+    for (place, source), count, combination in product(where, users, product(*axes.values())):
+        values = {**fixed, **dict(zip(axes, combination, strict=True))}
         for mechanism in mechanisms:
             yield Point(place, source, count, {**values, "mechanism": mechanism}, draws)
 
@@ -284,12 +284,12 @@ def figure_points(
             users, values = panel.settings(x)
             for place, source in where[i : i + 1] if figure.made else where:
                 for mechanism in mechanisms:
-                    chosen = {**fixed, **values, "mechanism": mechanism}
+                    settings = {**fixed, **values, "mechanism": mechanism}
                     yield Point(
                         place,
                         source,
                         users,
-                        chosen,
+                        settings,
                         draws,
                         resample=True,
                         axis=panel.axis,
@@ -321,10 +321,10 @@ def check_users(figure: Figure, checkins: Any, places: Sequence[Place]) -> None:
     most = max((x for p in figure.panels if p.axis == "users" for x in p.xs), default=0)
     for place in places if most else ():
         assert place.region is not None
-        there = checkins.points(place.region.box).users_in_region
-        if there < most:
+        present = checkins.points(place.region.box).users_in_region
+        if present < most:
             raise ValueError(
-                f"{figure.name}: it takes {most} users, and in {place.name} are {there}; name a "
+                f"{figure.name}: it takes {most} users, and in {place.name} are {present}; name a "
                 "larger region with --region S,W,N,E, or another file with --data"
             )
 

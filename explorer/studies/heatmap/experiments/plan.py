@@ -57,15 +57,15 @@ class Summary:
 
 
 def summarise(values: Sequence[ArrayLike], least: float = -math.inf) -> Summary | None:
-    """Return what the draws in each of some regions say.
+    """Return mean, quantiles and intervals of draws in several regions.
 
     Parameters
     ----------
     values : sequence of array_like, one a region
-        A number a draw. What is not a number (a correlation with a constant map) is left out, and
-        so is a region with nothing else.
+        A number a draw. NaN (a correlation with a constant map) is left out, and so is a region
+        with nothing else.
     least : float
-        What no mean can be below: 0 of an error.
+        Lower bound of all means: 0 for errors.
 
     Returns
     -------
@@ -77,22 +77,24 @@ def summarise(values: Sequence[ArrayLike], least: float = -math.inf) -> Summary 
     Student 1908, *The probable error of a mean*; Welch 1947, *The generalization of "Student's"
     problem when several different population variances are involved*.
     """
-    kept = [found[np.isfinite(found)] for found in (np.asarray(v, dtype=float) for v in values)]
-    kept = [found for found in kept if found.size]
-    if not kept:
+    by_region = [
+        region[np.isfinite(region)] for region in (np.asarray(v, dtype=float) for v in values)
+    ]
+    by_region = [region for region in by_region if region.size]
+    if not by_region:
         return None
-    means = np.array([found.mean() for found in kept])
+    means = np.array([region.mean() for region in by_region])
     mean, count = float(means.mean()), len(means)
-    quantiles = np.mean([np.quantile(found, QUANTILES) for found in kept], axis=0)
+    quantiles = np.mean([np.quantile(region, QUANTILES) for region in by_region], axis=0)
     noise = regions = None
-    draws = min(found.size for found in kept)
+    draws = min(region.size for region in by_region)
     if draws > 1:
-        parts = [float(found.var(ddof=1)) / found.size for found in kept]
+        parts = [float(region.var(ddof=1)) / region.size for region in by_region]
         total = math.fsum(parts)
         half = 0.0
         if total > 0:
             degrees = total**2 / math.fsum(
-                part**2 / (found.size - 1) for part, found in zip(parts, kept, strict=True)
+                part**2 / (region.size - 1) for part, region in zip(parts, by_region, strict=True)
             )
             half = student_95(degrees) * math.sqrt(total) / count
         noise = (max(mean - half, least), mean + half)
@@ -205,12 +207,18 @@ def rows_of(
         )
         for draw in range(point.draws):
             number = draw if point.resample else 0
-            asked = (point.place, point.users, point.level, number, rule_of(point.values))
-            what = (point.source.data, *asked)
-            if what not in counted:
-                sample = point.source.sample(*asked)
-                counted[what] = write_sample(sample, folder), sample.counts.users
-            digest, users = counted[what]
+            sample_arguments = (
+                point.place,
+                point.users,
+                point.level,
+                number,
+                rule_of(point.values),
+            )
+            sample_key = (point.source.data, *sample_arguments)
+            if sample_key not in counted:
+                sample = point.source.sample(*sample_arguments)
+                counted[sample_key] = write_sample(sample, folder), sample.counts.users
+            digest, users = counted[sample_key]
             used = max(used, users)
             trials.append({**alike, "counts": digest, "draw": draw})
         yield Row(point, tuple(trials), used)
@@ -236,12 +244,12 @@ class Trials:
     @classmethod
     def of(cls, rows: Sequence[Row], key: Callable[[Trial], str]) -> Trials:
         """Return the trials of rows."""
-        found = [trial for row in rows for trial in row.trials]
-        order = {digest: i for i, digest in enumerate(dict.fromkeys(t["counts"] for t in found))}
-        found.sort(key=lambda trial: (order[trial["counts"]], trial["draw"]))
-        return cls(tuple(rows), key, {key(trial): trial for trial in found})
+        trials = [trial for row in rows for trial in row.trials]
+        order = {digest: i for i, digest in enumerate(dict.fromkeys(t["counts"] for t in trials))}
+        trials.sort(key=lambda trial: (order[trial["counts"]], trial["draw"]))
+        return cls(tuple(rows), key, {key(trial): trial for trial in trials})
 
-    def report(self, found: Mapping[str, Found]) -> dict[str, Any]:
+    def report(self, results: Mapping[str, Found]) -> dict[str, Any]:
         """Return what the trials, found under their keys, say: rows, means, differences, digest.
 
         Returns
@@ -252,7 +260,7 @@ class Trials:
             numbers in the order of the keys, so that it does not depend on how they were found.
         """
         draws = [
-            {m: _numbers([found[self.key(trial)][m] for trial in row.trials]) for m in MEASURES}
+            {m: _numbers([results[self.key(trial)][m] for trial in row.trials]) for m in MEASURES}
             for row in self.rows
         ]
         rows = [
@@ -260,12 +268,12 @@ class Trials:
             for row, of_row in zip(self.rows, draws, strict=True)
         ]
         means, compared = _over_regions(self.rows, draws)
-        return {"rows": rows, "means": means, "differences": compared, "digest": digest(found)}
+        return {"rows": rows, "means": means, "differences": compared, "digest": digest(results)}
 
 
-def digest(found: Mapping[str, Found]) -> str:
+def digest(results: Mapping[str, Found]) -> str:
     """Return the sha256 of keys and what was found under them, in the order of the keys."""
-    text = json.dumps(dict(sorted(found.items())), sort_keys=True, separators=(",", ":"))
+    text = json.dumps(dict(sorted(results.items())), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -298,12 +306,12 @@ def _labels(row: Row) -> dict[str, Any]:
 def _columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | None]:
     """Return every measure's mean, noise interval and quantiles, null where there is none."""
     columns: dict[str, float | None] = {}
-    for measure, found in summaries.items():
-        low, high = (found and found.noise) or (None, None)
-        columns[measure] = found.mean if found else None
+    for measure, summary in summaries.items():
+        low, high = (summary and summary.noise) or (None, None)
+        columns[measure] = summary.mean if summary else None
         columns[f"{measure}_low"], columns[f"{measure}_high"] = low, high
         for i, q in enumerate(QUANTILES):
-            columns[f"{measure}_p{round(100 * q):02d}"] = found.quantiles[i] if found else None
+            columns[f"{measure}_p{round(100 * q):02d}"] = summary.quantiles[i] if summary else None
     return columns
 
 
@@ -340,10 +348,10 @@ def _over_regions(
 def _mean_columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | int | None]:
     """Return columns with both intervals of a mean over regions, and how many there are."""
     columns: dict[str, float | int | None] = {}
-    for measure, found in summaries.items():
-        columns[measure] = found.mean if found else None
+    for measure, summary in summaries.items():
+        columns[measure] = summary.mean if summary else None
         for kind in ("noise", "regions"):
-            ends = (getattr(found, kind) if found else None) or (None, None)
+            ends = (getattr(summary, kind) if summary else None) or (None, None)
             columns[f"{measure}_{kind}_low"], columns[f"{measure}_{kind}_high"] = ends
     emd = summaries["emd"]
     return {"regions": emd.of_regions if emd else 0, **columns}

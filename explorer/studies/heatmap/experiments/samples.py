@@ -52,25 +52,25 @@ class Sample:
     @property
     def arrays(self) -> dict[str, Any]:
         """Return all fields as arrays by name."""
-        found = {}
+        arrays = {}
         for name in ("counts", "votes"):
             part: CellCounts = getattr(self, name)
-            found[f"{name}_codes"] = part.codes.astype("<i8")
-            found[f"{name}_masses"] = part.masses.astype("<f8")
-            found[f"{name}_shape"] = np.array([part.level, part.users, part.rows], dtype="<i8")
+            arrays[f"{name}_codes"] = part.codes.astype("<i8")
+            arrays[f"{name}_masses"] = part.masses.astype("<f8")
+            arrays[f"{name}_shape"] = np.array([part.level, part.users, part.rows], dtype="<i8")
         for name in VISITS:
-            found[f"visits_{name}"] = getattr(self.visits, name).astype("<i8")
-        return found
+            arrays[f"visits_{name}"] = getattr(self.visits, name).astype("<i8")
+        return arrays
 
 
 def count_points(points: Any, box: Box, level: int, rule: Contribution = BY_CHECKINS) -> Sample:
     """Return the sample of some points, as in a `SelectedRows`, on a grid over a box."""
-    given = (points.user, points.lat, points.lon, points.weight, box, level)
+    arguments = (points.user, points.lat, points.lon, points.weight, box, level)
     step = points.step
     return Sample(
-        aggregate(*given, rule, step),
-        one_cell_each(*given, rule.cap, step),
-        user_cells(*given, rule, step),
+        aggregate(*arguments, rule, step),
+        one_cell_each(*arguments, rule.cap, step),
+        user_cells(*arguments, rule, step),
     )
 
 
@@ -235,8 +235,8 @@ def busiest_places(data: Any, number: int) -> list[Place]:
 
 def data_of(checkins: Any) -> str:
     """Return the identifier of check-ins: the fingerprint, and the privacy unit if not a user."""
-    found = str(checkins.fingerprint)
-    return found if checkins.unit == "user" else f"{found}-{checkins.unit}"
+    fingerprint = str(checkins.fingerprint)
+    return fingerprint if checkins.unit == "user" else f"{fingerprint}-{checkins.unit}"
 
 
 class CheckinSource:
@@ -275,13 +275,13 @@ class CheckinSource:
         """Return the users with the smallest hashes under the number's seed, or all."""
         assert place.region is not None
         box, seed = place.region.box, self._data_seed + number
-        asked = (box, users, None if users is None else seed, place.image)
+        points_key = (box, users, None if users is None else seed, place.image)
         image = {} if place.image is None else {"image": place.image}
-        if self._last[0] != asked:
+        if self._last[0] != points_key:
             points = self._checkins.points(
                 box, users=users, data_seed=seed, check=self._check, **image
             )
-            self._last = (asked, points)
+            self._last = (points_key, points)
         points = self._last[1]
         if not points.users_used:
             raise ValueError(
@@ -362,13 +362,13 @@ class Mixtures:
             scaled = rng.standard_normal((count, 2)) * spread[k]
             return np.asarray(means[k] + np.einsum("abn,nb->na", turn[:, :, k], scaled))
 
-        wanted = math.ceil(self.share * FILLED_GRID**2)
+        cells = math.ceil(self.share * FILLED_GRID**2)
         first = np.full(
             FILLED_GRID**2, MAX_POINTS_A_USER
         )  # whose how many-th point was first in a cell
-        drawn: list[FloatArray] = []
+        batches: list[FloatArray] = []
         total = 0
-        while np.count_nonzero(first < total) < wanted:
+        while np.count_nonzero(first < total) < cells:
             if total >= MAX_POINTS_A_USER:
                 raise ValueError(
                     f"{self.data}: {MAX_POINTS_A_USER} points a user do not fill so much"
@@ -378,10 +378,10 @@ class Mixtures:
             cell = (points * FILLED_GRID).astype(np.int64)
             place_in_turn = np.broadcast_to(total + np.arange(more), (users, more))
             np.minimum.at(first, cell[..., 0] * FILLED_GRID + cell[..., 1], place_in_turn)
-            drawn.append(points)
+            batches.append(points)
             total += more
-        enough = int(np.partition(first, wanted - 1)[wanted - 1]) + 1
-        return _count(np.concatenate(drawn, axis=1)[:, :enough], level, rule)
+        enough = int(np.partition(first, cells - 1)[cells - 1]) + 1
+        return _count(np.concatenate(batches, axis=1)[:, :enough], level, rule)
 
 
 @dataclass(frozen=True, slots=True)

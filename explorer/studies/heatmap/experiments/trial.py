@@ -154,7 +154,7 @@ def run_grey(task: Mapping[str, Any]) -> Found:
     return _compared(SparseMap.uniform(sample.counts.level), sample, context, trial)
 
 
-def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
+def _compared(estimate: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
     """Return what a trial measures of a map and the true one, both blurred.
 
     Distances are those of block sums and need no whole heatmap.
@@ -166,7 +166,7 @@ def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -
     def agreement() -> Metrics:
         selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
         return compare(
-            exact_truth(Counted(selection), counts, sigma, context), blurred.exact(found)
+            exact_truth(Counted(selection), counts, sigma, context), blurred.exact(estimate)
         )
 
     @cache
@@ -175,7 +175,7 @@ def _compared(found: Map, sample: Sample, context: TrialContext, trial: Trial) -
             ("block sums", counts.level, sigma),
             lambda: blurred.block_sums(counts.blocks().normalised(), BLOCKS),
         )
-        return blurred.block_sums(found, BLOCKS), truth
+        return blurred.block_sums(estimate, BLOCKS), truth
 
     measured: dict[str, Callable[[], float | None]] = {
         "emd": lambda: _middle(exact_distance(*sums())),

@@ -175,20 +175,20 @@ def sentence(
     if curve.proved:
         return _proved_sentence(reach, line)
     if line.epsilon is None:
-        said = (
+        text = (
             f"With {line.title} this map {reach} in 9 of 10 draws only above ε = " + line.words[5:]
         )
     else:
-        said = f"With {line.title} this map {reach} in 9 of 10 draws"
+        text = f"With {line.title} this map {reach} in 9 of 10 draws"
     today = at(curve, measure, now)
-    said += "."
+    text += "."
     if today is not None:
         value = measure.written(f"{NEARLY} {nearest(today, DIGITS)}")
-        said += f" At today's ε = {nearest(now, DIGITS)} it is {value}."
+        text += f" At today's ε = {nearest(now, DIGITS)} it is {value}."
     least = min(curve.draws)
     if least < DRAWS:
-        said += f" So far from {least} draw{'s' * (least != 1)} a point."
-    return said
+        text += f" So far from {least} draw{'s' * (least != 1)} a point."
+    return text
 
 
 def _proved_sentence(reach: str, line: Line) -> str:
@@ -198,25 +198,25 @@ def _proved_sentence(reach: str, line: Line) -> str:
     return f"With {line.title} this map {reach} {ON_AVERAGE}{above}: that is proved."
 
 
-def certified(found: Found, mechanism: str, measure: Measure, target: float) -> str:
+def certified(result: Found, mechanism: str, measure: Measure, target: float) -> str:
     """Return what a search found."""
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
     parts = []
-    if found.enough is not None:
-        parts.append(f"ε = {at_most(found.enough)} is enough")
-    if found.not_enough is not None:
-        parts.append(f"ε = {at_least(found.not_enough)} is not")
-    draws = sum(found.draws.values())
+    if result.enough is not None:
+        parts.append(f"ε = {at_most(result.enough)} is enough")
+    if result.not_enough is not None:
+        parts.append(f"ε = {at_least(result.not_enough)} is not")
+    draws = sum(result.draws.values())
     return (
         f"{', '.join(parts)}: with {MECHANISMS[mechanism].title} this map {reach} in 9 of 10 draws "
         f"(95 % sure, {draws:,} draws)."
     )
 
 
-def sure_answer(found: Found, mechanism: str, measure: Measure, target: float) -> tuple[str, str]:
+def sure_answer(result: Found, mechanism: str, measure: Measure, target: float) -> tuple[str, str]:
     """Return headline and sentence of what a search found."""
-    head = "ε = …" if found.enough is None else f"ε = {at_most(found.enough)}"
-    return head, certified(found, mechanism, measure, target)
+    head = "ε = …" if result.enough is None else f"ε = {at_most(result.enough)}"
+    return head, certified(result, mechanism, measure, target)
 
 
 def over(axis: Axis, measure: Measure, now: float) -> str:
@@ -225,11 +225,11 @@ def over(axis: Axis, measure: Measure, now: float) -> str:
     return f"{name} over {axis.symbol}, at today's ε = {nearest(now)}."
 
 
-def judged_on(came: Origin, users: int, mechanism: str, w: int) -> str:
+def evaluation_text(came: Origin, users: int, mechanism: str, w: int) -> str:
     """Return on whom an answer about a mechanism rests, and what must be vouched for."""
     cells = FEW.format(w=w) if MECHANISMS[mechanism].proved in FEW_CELLS else ""
-    said = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, LOOK)
-    return said.format(users=f"{users:,}", cells=cells)
+    template = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, LOOK)
+    return template.format(users=f"{users:,}", cells=cells)
 
 
 def how_far(curves: Sequence[ErrorCurve], done: int, total: int, how: str) -> str:
@@ -253,7 +253,7 @@ def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
     )
 
 
-def said_of(statistic: str, measure: Measure) -> str:
+def statistic_text(statistic: str, measure: Measure) -> str:
     """Return what the curves show."""
     side = "below" if measure.low_is_good else "above"
     return f"9 of 10 draws are {side}" if statistic == OFTEN else "mean of draws"
@@ -280,8 +280,8 @@ def as_csv(
     table = io.StringIO()
     columns, rows = table_rows(curves, axis)
     CsvRows(table).write_rows([columns, *rows])
-    said = filter(None, (stamp, f"{measure.name}: {measure.key}", *about))
-    return "".join(f"# {line}\n" for line in said) + table.getvalue()
+    comments = filter(None, (stamp, f"{measure.name}: {measure.key}", *about))
+    return "".join(f"# {line}\n" for line in comments) + table.getvalue()
 
 
 STUDY = "heatmap"
@@ -295,7 +295,7 @@ BANDS = {
 }
 
 
-def which_result(
+def utility_result(
     request: Request,
     axis: Axis,
     measure: Measure,
@@ -367,11 +367,11 @@ def log_axis(axis: Axis) -> bool:
 
 
 def axis_texts(request: Request) -> tuple[str, str]:
-    """Return the labels of the x and the y axis of what `which_result` made."""
+    """Return the labels of the x and the y axis of what `utility_result` made."""
     assert request.sweep is not None
     axis, (key, statistic) = AXES[request.sweep.key], request.quantity.split()
     measure = MEASURES[key]
-    shown = f"{measure.name}, {said_of(statistic, measure)}"
+    shown = f"{measure.name}, {statistic_text(statistic, measure)}"
     return f"{axis.symbol}, {axis.name}", shown
 
 
@@ -390,6 +390,6 @@ def draws_table(curves: Sequence[ErrorCurve], axis: Axis, measure: Measure) -> T
 
 def _needed(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> Table:
     """Return which ε each mechanism needs for the target."""
-    said = measure.written(nearest(target, DIGITS))
+    wanted_value = measure.written(nearest(target, DIGITS))
     rows = tuple((line.title, line.words) for line in lines(curves, measure, target))
-    return Table("needed", f"ε for {said} in 9 of 10 draws", ("mechanism", "ε"), rows)
+    return Table("needed", f"ε for {wanted_value} in 9 of 10 draws", ("mechanism", "ε"), rows)

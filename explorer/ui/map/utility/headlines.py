@@ -45,7 +45,7 @@ def in_front(
         sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
     else:
         head, text = "", words.over(AXES[shown.axis], measure, now)
-    rests_on = words.judged_on(shown.origin, users, mechanism, request["w"])
+    rests_on = words.evaluation_text(shown.origin, users, mechanism, request["w"])
     return Headline(head, text, rests_on, curator_only=not shown.proved, more=sure)
 
 

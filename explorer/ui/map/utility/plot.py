@@ -43,7 +43,7 @@ from explorer.studies.heatmap.experiments.utility_report import (
     Line,
     log_axis,
     reached,
-    said_of,
+    statistic_text,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.ui.base.styled import plain_label, styled_label, tool_button
@@ -147,7 +147,7 @@ class ErrorPlot(BoundsPlot):
         axis, measure = AXES[answer.question.axis], answer.question.shown_measure
         self._answer, self._chosen = answer, chosen
         statistic = MEAN if answer.question.proved else statistic
-        words = f"{measure.name}, {said_of(statistic, measure)}"
+        words = f"{measure.name}, {statistic_text(statistic, measure)}"
         self.set_axes(f"{axis.symbol}  {axis.name}", words, log_axis(axis), measure.log)
         series = tuple(series_of(curve, measure, statistic) for curve in in_table_order(answer))
         request = replace(

@@ -35,7 +35,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
 )
 from explorer.studies.heatmap.experiments.evaluation import request_at
 from explorer.studies.heatmap.experiments.samples import place_of
-from explorer.studies.heatmap.experiments.utility_report import MEAN, TITLE, log_axis, which_result
+from explorer.studies.heatmap.experiments.utility_report import (
+    MEAN,
+    TITLE,
+    log_axis,
+    utility_result,
+)
 from explorer.studies.heatmap.experiments.utility_search import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
@@ -449,7 +454,7 @@ def exported(view: UtilityView) -> Exported | None:
     if not answer.finished:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
     notes += [view.headline.text, view.headline.beside]
-    result = which_result(
+    result = utility_result(
         question.request,
         axis,
         measure,
