@@ -1,4 +1,4 @@
-"""Where the papers are not to be followed to the letter: the entries behind labels like shuf-A4.
+"""Errata of the papers: the entries behind labels like shuf-A4.
 
 They are written in ``resources/ERRATA.md``, for people; here they are read from there.
 """

@@ -1,4 +1,4 @@
-"""What the field's words mean, one plain sentence each: for tool tips, *Words*, README."""
+"""Glossary of the field's terms, one sentence each, for tool tips, *Words* and README."""
 
 import re
 from dataclasses import dataclass

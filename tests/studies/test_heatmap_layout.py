@@ -61,7 +61,7 @@ def test_the_maps_counts_are_those_of_its_rows(
     data: CheckinData, chosen: dict[str, Any], weights: str
 ) -> None:
     request = replace(request_for(weights=weights), selection=Selection("f" * 64, REGION, **chosen))
-    context, counted = context_of(data), Counted.asked(request)
+    context, counted = context_of(data), Counted.of_request(request)
     assert request.selection is not None
     points = points_of(request.selection, context)
     counts = counts_of(counted, points, 6, context)

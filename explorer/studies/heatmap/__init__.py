@@ -1,4 +1,4 @@
-"""What a heatmap of check-ins looks like under differential privacy, and what it loses."""
+"""Differentially private heatmaps of check-ins and their comparison with the true map."""
 
 from explorer.studies.heatmap.study import HeatmapStudy
 

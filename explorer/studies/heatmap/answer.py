@@ -92,7 +92,7 @@ def answers(request: Request, context: Context) -> Iterator[Result]:
 
 
 def _answers(request: Request, context: Context, early: bool = True) -> Iterator[Result]:
-    """Yield answers of one fidelity; `early` ones of the first users, if that is asked."""
+    """Yield answers of one fidelity; `early` ones count the first users only."""
     selection = request.selection
     if selection is None:
         raise ValueError("heatmap: there are no check-ins; open a file first")
@@ -101,7 +101,7 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
     points = points_of(selection, context)
     watch.lap("points")
     level = level_of(int(request["resolution"]))
-    counted = Counted.asked(request)
+    counted = Counted.of_request(request)
     drawn_on = drawn_level(request, level)
     first_users = (
         points.preview_selection()
@@ -172,11 +172,11 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
 
 
 class _RowsNeeded(Exception):  # noqa: N818
-    """What is asked for can't be made of counts."""
+    """Counts alone are not enough for the request: rows are needed."""
 
 
 class _NoRows:
-    """Stands for the points where there are counts alone."""
+    """Placeholder for the points where only counts are available."""
 
     def __getattr__(self, name: str) -> Any:
         raise _RowsNeeded(name)
@@ -326,7 +326,7 @@ class _Comparison:
         return self._readouts()
 
     def refined(self, first: Result, plain: tuple[ScalarResult, ...]) -> Iterator[Result]:
-        """Yield results whose distances are known ever better, the last one complete."""
+        """Yield results with ever narrower intervals of distances, the last one complete."""
         steps = _refinements(1 << self._level)
         try:
             for step in steps:
@@ -412,7 +412,7 @@ def _with(
     fidelity: Fidelity,
     complete: bool,
 ) -> Result:
-    """Return the first result with what is known by now."""
+    """Return the first result with the intervals known so far."""
     return Result(
         first.request,
         fidelity,

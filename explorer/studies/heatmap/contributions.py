@@ -109,7 +109,7 @@ RULE = ("weights", "cap")
 
 
 def rule_of(values: Mapping[str, Any]) -> Contribution:
-    """Return the rule that some values of parameters ask for; what is not among them is default."""
+    """Return the rule of some values of parameters; missing ones are default."""
     cap = int(values.get("cap", ALL))
     return Contribution(values.get("weights", "checkins"), None if cap == ALL else cap)
 

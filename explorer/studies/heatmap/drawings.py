@@ -35,7 +35,7 @@ SOUGHT = 64
 DRAWN = 32
 """Squares on a side that are drawn, as large as their mass, and searched live."""
 COUNTED = 256
-"""Squares on a side whose distances to the centres are added up at rest."""
+"""Squares on a side at which centres are computed at rest."""
 COVERED = 0.25
 """Part of the map that the squares cover together at most."""
 LARGEST = 3.0
@@ -70,7 +70,7 @@ class Drawing:
 
 
 def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
-    """Return what is drawn of private maps, by the keys of their surfaces."""
+    """Return the drawings of private maps, by the keys of their surfaces."""
     request, results = task.request, {}
     shown = beside(request["beside"])
     if CENTRES in shown:
@@ -111,7 +111,7 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     request, selection = task.request, task.request.selection
     assert selection is not None
     grid = _grid(task, estimate)
-    sides, live = _told_sides(selection), request.fidelity is Fidelity.COARSE
+    sides, live = _public_sides(selection), request.fidelity is Fidelity.COARSE
     centres = _k_median_centres(grid, request["centres"], sides, live=live)
     squares = block_sums(grid, SOUGHT)
     places, weights = _middles(squares), squares.ravel()
@@ -172,8 +172,8 @@ def _unit(selection: Selection) -> str:
     return selection.region.unit
 
 
-def _told_sides(selection: Selection) -> tuple[float, float]:
-    """Return the sides that may leave a trace in what is drawn: those of a square if none may.
+def _public_sides(selection: Selection) -> tuple[float, float]:
+    """Return the sides of the region that the drawing may depend on: a square's if it must not.
 
     Where the region was found from the check-ins its shape is one more thing that tells of them.
     """

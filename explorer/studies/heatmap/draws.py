@@ -16,7 +16,7 @@ from explorer.studies.heatmap.run import Task, draw, run_mechanism
 
 DRAWS = 20
 SHOWN_AFTER = (3, 8, DRAWS)
-"""Numbers of draws after which the maps made of them are shown."""
+"""Numbers of draws after which the maps of their errors and percentiles are shown."""
 MANY_CELLS = 1 << 20
 """Beyond, percentiles are computed in strips, as all at once takes hundreds of megabytes."""
 
@@ -61,7 +61,7 @@ class WithoutNoise(Context):
         return self.context.file(value)
 
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
-        """Return what is kept, and noise made anew."""
+        """Return cached values, but draw noise anew."""
         noise = isinstance(key, tuple) and key[0] == "heatmap noise"
         return make() if noise else self.context.cached(key, make)
 
@@ -69,7 +69,7 @@ class WithoutNoise(Context):
 def maps_of_draws(
     task: Task, names: tuple[str, ...]
 ) -> Iterator[tuple[int, dict[str, NDArray[np.float32]]]]:
-    """Yield the number of draws and the maps made of them, after ever more draws.
+    """Yield the number of draws and the maps of errors and percentiles, after ever more draws.
 
     The draws are those of the task's seed and the ones that follow it. ``error`` is the standard
     deviation of a cell over draws (n − 1 in the denominator): what noise does to it, without what

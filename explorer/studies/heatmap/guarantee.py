@@ -114,7 +114,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     (r"\bUsers\b", "Rows", "Files"),
     (r"\buser\b", "row", "file"),
 )
-"""Pattern → what stands there if rows are protected, and if the whole file is; in this order."""
+"""Pattern, and its replacements if rows or the whole file are protected; applied in order."""
 
 
 def unit_of(request: Request) -> Unit:
@@ -317,7 +317,7 @@ def level(request: Request) -> str:
 
 @lru_cache(maxsize=16)
 def _wider(epsilon: float, delta: float) -> float:
-    """Return the ε that Gaussian noise keeps for replacing a user: it is said in three places."""
+    """Return the ε of Gaussian noise when a user is replaced; used in three texts."""
     return heatmaps.gaussian_epsilon_of_replacement(epsilon, delta)
 
 
@@ -350,7 +350,7 @@ CAME_FROM = {
     Origin.EXTENT: "the extent of the check-ins, found by the program: not private",
     Origin.JUDGED: "“Which ε?” judged these check-ins: judge on a stand-in instead",
 }
-"""What is said of a choice, by where it came from."""
+"""Texts on the origin of a choice."""
 
 _ORDER = ("epsilon", "delta", "resolution", "w", "n0", "B", "top_percent", "sigma")
 _SETTINGS = sorted(

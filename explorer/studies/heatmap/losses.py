@@ -65,7 +65,7 @@ def contribution_histogram(request: Request, points: Any, context: Context) -> T
     Sizes double from row to row: 1, 2, 3 to 4, 5 to 8 and so on, up to the largest there is. All
     check-ins are counted, whatever the rule takes of them.
     """
-    counted = Counted.asked(request)
+    counted = Counted.of_request(request)
     level, region = level_of(int(request["resolution"])), counted.rows.region
     checkins, cells = context.cached(
         ("heatmap contributions", counted.rows, level),
@@ -136,7 +136,7 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Scala
     It is the exact earth mover's distance of the two maps' 64 × 64 block sums: the part of the
     error that is the rule's, and not the noise's nor the mechanism's.
     """
-    counted = Counted.asked(request)
+    counted = Counted.of_request(request)
     if counted.rule == BY_CHECKINS:
         return ()
     level, sigma = level_of(int(request["resolution"])), request["sigma"]
@@ -172,8 +172,8 @@ def _rule_sentence(request: Request, bias: float) -> str:
         return f"{contributions.rule_text(request)}: the true map is that of all check-ins."
     return (
         f"{contributions.rule_text(request)}: the true map lies {nearest(bias, 2)} of the side "
-        "from the one by all check-ins. That is bias: no ε and no luck with noise takes it away, and "
-        "the errors above are without it."
+        "from the one by all check-ins. That is bias: no ε and no luck with noise takes it away, "
+        "and the errors above are without it."
     )
 
 
@@ -208,13 +208,13 @@ class _Compared:
         return self.counts.level
 
     @property
-    def asked(self) -> Request:
-        """The question without the maps beside this one: what is kept is kept for that."""
+    def cache_request(self) -> Request:
+        """The request without the maps beside this one, used as cache key."""
         return self.request.with_value("beside", "")
 
 
 def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
-    """Yield a map's answers with what is lost and, soon after its metrics, if it is too noisy.
+    """Yield a map's answers with its losses and an assessment whether it is too noisy.
 
     Answers to coarse requests pass as they are, and so do those without a truth.
     """
@@ -253,7 +253,7 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
 def _comparison(request: Request, context: Context) -> _Compared:
     selection = request.selection
     assert selection is not None
-    counted, level = Counted.asked(request), level_of(int(request["resolution"]))
+    counted, level = Counted.of_request(request), level_of(int(request["resolution"]))
     points = points_of(selection, context)
     counts = counts_of(counted, points, level, context)
     return _Compared(
@@ -270,7 +270,7 @@ def _with_readouts(result: Result, readouts: tuple[ScalarResult, ...], watch: St
 
 
 def _loss_readouts(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResult, ...]:
-    """Return what is lost in squares down to some level."""
+    """Return the losses of the map in squares down to some level."""
     selection = compared.request.selection
     assert selection is not None
     truth, private = compared.truth, result.surface("private").values
@@ -282,7 +282,7 @@ def _loss_readouts(compared: _Compared, result: Result, finest: int) -> tuple[Sc
     sides = region.sides
     context = compared.context
     loss: LossStatistics = context.cached(
-        ("heatmap loss", compared.asked, finest, known),
+        ("heatmap loss", compared.cache_request, finest, known),
         lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
     )
     spots_kept, spots = count_busiest_kept(truth, private)
@@ -357,7 +357,7 @@ def _noise(compared: _Compared) -> tuple[ScalarResult, ...]:
     if slow or compared.level > LARGEST_DRAWN:
         return (_draws_failed(None, TOO_SLOW),)
     even, mean, *distances = compared.context.cached(
-        ("heatmap draws", compared.asked), lambda: _distances(compared)
+        ("heatmap draws", compared.cache_request), lambda: _distances(compared)
     )
     bias = ScalarResult(
         "bias",

@@ -71,7 +71,7 @@ ONE_CELL_EACH = (
     f"{WHICH_CELL}. The true map spreads each user's check-ins: part of the difference "
     "is not noise."
 )
-"""Said unless the weights do the same to the true map."""
+"""Used unless the weights do the same to the true map."""
 _LEVELS = "each level's counts change by at most 1 in total and the levels' ε add up to ε"
 _PATHS = (
     "noisy counts alone decide which cells are read, on every path down to a cell the readings' ε "
@@ -533,7 +533,7 @@ def recommended(request: Request) -> Advice:
 
 
 def noise_share(request: Request) -> float | None:
-    """Return what positive noise Δ² empty cells are expected to have, as a part of n₀.
+    """Return the expected positive noise of Δ² empty cells, as a share of n₀.
 
     That of discrete Laplace noise is a/(1 − a²) a cell with a = e^{−ε}. None where users may be in
     several cells, or n₀ came from the data and may not enter.
@@ -547,7 +547,7 @@ def noise_share(request: Request) -> float | None:
 
 
 def _rough(request: Request) -> str:
-    """Return what to expect of too small an ε, with the number of users it is said for."""
+    """Return a warning of too small an ε, with the number of users."""
     if not mechanism_of(request).comparable:
         return ""
     users, basis = _users(request)
@@ -561,7 +561,7 @@ def _rough(request: Request) -> str:
 
 
 def rough(request: Request) -> bool:
-    """Whether too little can be expected, and this may be told to everyone."""
+    """Whether ε is too small for a useful map, and this is public."""
     selection = request.selection
     sampled = selection is not None and selection.users is not None
     public = selection is None or sampled or selection.n0_from.may_be_told

@@ -108,7 +108,7 @@ def clamped(
 
 
 def guarantee(request: Request) -> Guarantee:
-    """Return what is promised, in distances."""
+    """Return the guarantee, which is stated in distances."""
     epsilon, radius = request["epsilon"], request["radius"]
     alpha = epsilon / radius
     level, far = at_most(epsilon), epsilon_distance(request)

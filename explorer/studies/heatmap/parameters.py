@@ -17,7 +17,7 @@ MADE_BY = {POINTS: "planar-laplace"}
 """Panes that draw what a mechanism made otherwise than as a heatmap."""
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 OF_DRAWS = (ERROR, *QUANTILES)
-"""Panes made of many draws of the chosen mechanism."""
+"""Panes computed from many draws of the map's mechanism."""
 MOST = 5
 """Panes beside the private one: six in all."""
 CHOICES = (
@@ -34,7 +34,7 @@ CHOICES = (
 
 
 def beside(text: str) -> tuple[str, ...]:
-    """Return what a value of the parameter ``beside`` names."""
+    """Return the panes that a value of the parameter ``beside`` names."""
     return tuple(filter(None, text.split(",")))
 
 
@@ -50,7 +50,7 @@ def pane_keys(text: str) -> tuple[str, ...]:
 
 
 def is_private(key: str) -> bool:
-    """Return whether a surface is made of a mechanism's map, and so is shown without the truth."""
+    """Return whether a surface is post-processing of a private map."""
     return is_map(key) or key in (CENTRES, POINTS)
 
 
@@ -60,7 +60,7 @@ def is_map(key: str) -> bool:
 
 
 def drawn_by(request: Request, key: str) -> Request:
-    """Return the request whose main private map is that surface, or what it is made of."""
+    """Return the request whose main private map is that surface, or its source."""
     if key in MADE_BY:
         return request.with_value("mechanism", MADE_BY[key])
     if not key.startswith(OF_MECHANISM):

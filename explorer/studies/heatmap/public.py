@@ -30,7 +30,7 @@ MADE_OF_NOISE = {
     "points": "Noisy points",
     "points_clamped": "Noisy points outside, on the region's side",
 }
-"""Readouts that are functions of noisy counts or points, and what they are called."""
+"""Readouts that are functions of noisy counts or points, and their labels."""
 OF_SETTINGS = {
     "messages": ("Messages a user sends", ""),
     "message_bits": ("Bits of a message", ""),
@@ -39,7 +39,7 @@ OF_SETTINGS = {
     "lost_below": ("Cells mostly come out empty below", "users"),
     "worst_error": ("Largest error of any cell, with 95 %", "users"),
 }
-"""Readouts that are functions of the settings alone, n₀ among them: what they are called, unit."""
+"""Readouts that are functions of the settings alone, n₀ among them: label and unit."""
 IN_ITS_UNIT = ("centres_cost",)
 """Functions of noise that tell how large the region is."""
 LEVEL = "epsilon_level_"
@@ -55,7 +55,7 @@ NOISY_NOTES = (
 
 
 def public_result(result: Result) -> Result:
-    """Return an answer made of nothing but what may be published of it.
+    """Return a new answer with the public part of an answer alone.
 
     Its request has neither data nor seed; its surfaces have a region only if that may be told.
     """

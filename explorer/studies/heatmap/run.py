@@ -119,7 +119,7 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Truth:
-    """What only the curator may see: the aggregate and its heatmap as it is drawn."""
+    """True counts and their heatmap as it is drawn; for the curator only."""
 
     counts: CellCounts
     picture: NDArray[np.float32]
@@ -127,7 +127,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mechanism's map before smoothing: few blocks, or a dense grid; and what is said of it."""
+    """A mechanism's map before smoothing, as few blocks or a dense grid, with its notes."""
 
     map: SparseMap | NDArray[np.float64]
     epsilon_levels: tuple[tuple[int, float], ...]
@@ -141,7 +141,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Task:
-    """What a mechanism is run on, and with."""
+    """Input of a mechanism: request, counts, context and stopwatch."""
 
     request: Request
     points: Any
@@ -164,7 +164,7 @@ class Task:
 
     def votes(self) -> CellCounts:
         """Return every user counted once, in the cell that `one_cell_each` finds."""
-        counted = Counted.asked(self.request)
+        counted = Counted.of_request(self.request)
         once = replace(counted, rule=replace(counted.rule, weights="one-cell"))
         counts = counts_of(once, self.points, self.counts.level, self.context)
         self.watch.lap("aggregate")
@@ -172,7 +172,7 @@ class Task:
 
     def visits(self) -> UserCells:
         """Return the cells of every user, for mechanisms that each user runs alone."""
-        counted, points, level = Counted.asked(self.request), self.points, self.counts.level
+        counted, points, level = Counted.of_request(self.request), self.points, self.counts.level
         cells: UserCells = self.context.cached(
             ("heatmap visits", counted, level),
             lambda: user_cells(
@@ -225,7 +225,7 @@ class Counted:
     rule: Contribution = BY_CHECKINS
 
     @classmethod
-    def asked(cls, request: Request) -> Counted:
+    def of_request(cls, request: Request) -> Counted:
         """Return what a request's true map counts."""
         assert request.selection is not None
         return cls(request.selection.rows, requested_rule(request))
@@ -294,7 +294,7 @@ def true_map(
 
 
 def run_mechanism(task: Task) -> Estimate:
-    """Run the mechanism that is asked for, with demonstration noise.
+    """Run the mechanism of a request, with demonstration noise.
 
     Mechanisms that differ in what they do with the same noisy counts share their draw, so that a
     difference between their maps is one between the mechanisms.
@@ -332,7 +332,7 @@ def _noise_grid(task: Task, unit_noise: Reader) -> NDArray[np.float64]:
 
 
 def _of_cells(task: Task, grid: NDArray[np.float64]) -> Estimate:
-    """Return the map of noisy cells, or of the largest where only they are asked for."""
+    """Return the map of noisy cells, or of the largest share of them."""
     level = task.counts.level
     if "top_percent" in mechanism_of(task.request).uses:
         grid = top_grid(grid, cells_kept(1 << level, task.request["top_percent"]))
@@ -515,7 +515,7 @@ def counted_rows(
 
 
 def _counted_elsewhere(points: ShardedRows, level: int, context: Context) -> CountedRows | None:
-    """Return what a cluster finds; None if it is not worth it, or there is none for it."""
+    """Return the counts of a cluster; None if there is none, or too little to count."""
     places, bits = points.places, mass_bits(points.users_in_file)
     if not places or points.seconds < ELSEWHERE_S:
         return None
@@ -557,7 +557,7 @@ def count_piece(task: dict[str, Any]) -> tuple[int, list[tuple[int, int, int]], 
 
 @lru_cache(maxsize=_OPEN)
 def _opened(place: Path) -> Layout:
-    """Return a shard, whose sums are checked once; it lies in a folder that is never written to."""
+    """Return a shard of a folder that is never written to; its sums are checked once."""
     allow_files(_OPEN * len(ARRAYS))
     return Layout.open(place)
 
@@ -614,7 +614,7 @@ def _threshold(tau: float, budgets: Budgets) -> float:
 def _flatness(
     tree: AdaptiveTree, budgets: Budgets
 ) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
-    """Return the statistic of the test for a flat map, and what it says; nothing without one."""
+    """Return the statistic of the test for a flat map, and its note; empty without one."""
     first = tree.levels[0].first
     threshold = FLATNESS_THRESHOLDS.get((len(first), FALSE_ALARM))
     if threshold is None:

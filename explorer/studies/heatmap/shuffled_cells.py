@@ -47,7 +47,7 @@ TRUST = (
 
 
 def run(task: Task) -> Estimate:
-    """Count every user once, lose noise bits at random, and return what the analyzer makes of it.
+    """Return the analyzer's map from one cell of every user and random noise bits.
 
     Cells where nobody is come out empty for certain; all cells' bits are sent all the same.
     """
@@ -137,7 +137,7 @@ def _probability(epsilon: float, delta: float, users: int) -> float | None:
 
 
 def guarantee(request: Request) -> Guarantee:
-    """Return what the protocol promises: for what a user's cell is, not for taking part."""
+    """Return the guarantee of the protocol: for a user's cell, not for participation."""
     mechanism = mechanism_of(request)
     guess = percent_sure(best_chance(request["epsilon"], request["delta"]))
     return Guarantee(

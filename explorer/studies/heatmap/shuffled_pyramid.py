@@ -76,7 +76,7 @@ def run(task: Task) -> Estimate:
 
 
 def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
-    """Return what each of n₀ users sends; nothing if they are too few."""
+    """Return the messages and bits that each of n₀ users sends; empty if they are too few."""
     plan = _plan(request)
     if plan is None:
         return ()
@@ -91,7 +91,7 @@ def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
 def _whole_counts(task: Task, resolution: int) -> IntegerCounts:
     visits = task.visits()
     counts: IntegerCounts = task.context.cached(
-        ("heatmap whole counts", Counted.asked(task.request), visits.level, resolution),
+        ("heatmap whole counts", Counted.of_request(task.request), visits.level, resolution),
         lambda: visits.counts(resolution),
     )
     return counts
@@ -103,7 +103,7 @@ def _split(epsilon: float, finest: int, w: int, variant: str) -> Schedule:
 
 
 def _plan(request: Request, finest: int | None = None) -> ShufflePlan | None:
-    """Return what n₀ users agree on; None if they are too few."""
+    """Return the plan of the protocol for n₀ users; None if they are too few."""
     finest = level_of(int(request["resolution"])) if finest is None else finest
     return _agreed(
         request["epsilon"],
@@ -127,7 +127,7 @@ def _agreed(
 
 
 def guarantee(request: Request) -> Guarantee:
-    """Return what the protocol promises: for what a user's data are, not for taking part."""
+    """Return the guarantee of the protocol: for a user's data, not for participation."""
     mechanism = mechanism_of(request)
     exchanges = sampled(request) == "bottom_k"
     epsilon, delta = _replaced(request) if exchanges else (request["epsilon"], request["delta"])

@@ -21,7 +21,7 @@ ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a r
 
 
 def of_draw(result: Result, _claimed: object = None) -> Headline | None:
-    """Return how far this draw's map is off, as far as that is known.
+    """Return the headline: the distance of this draw's map from the true one, as far as known.
 
     None where no truth is known to compare with: before it is counted, and of what may leave the
     curator's screen, which holds no such number.
@@ -86,14 +86,14 @@ class HeatmapStudy(Study):
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the picture, then its metrics, then a sharper and at last the exact distance.
 
-        A coarse request ends with the metrics and the quick interval of the distance. Others tell
-        beside them what is lost, in a sentence, and at last whether the map is too noisy.
+        A coarse request ends with the metrics and the quick interval of the distance. Others add
+        the losses of the map, and at last an assessment whether it is too noisy.
         """
-        # All of the map's mathematics: the window shows itself first.
+        # Imported here, so that the window is shown before the map's mathematics is loaded.
         from explorer.studies.heatmap.losses import answers_with_losses
 
         return answers_with_losses(request, context)
 
     def public_result(self, result: Result) -> Result:
-        """Return what of an answer may be published: see `explorer.studies.heatmap.public`."""
+        """Return the public part of an answer: see `explorer.studies.heatmap.public`."""
         return public_result(result)

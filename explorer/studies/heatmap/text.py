@@ -131,7 +131,7 @@ def pane_label(request: Request) -> str:
 
 
 def drawing_label(request: Request, key: str) -> str:
-    """Return the title of what is drawn of a private map: its points, or centres for it."""
+    """Return the title of a drawing of a private map: its points or its centres."""
     title, _, level = pane_label(drawn_by(request, key)).partition(", ")
     if key == POINTS:
         return f"Points moved by noise, {level}"
@@ -141,7 +141,7 @@ def drawing_label(request: Request, key: str) -> str:
 
 
 def of_draws_label(name: str, draws: int) -> str:
-    """Return the title of a map made of so many draws."""
+    """Return the title of a map of errors or percentiles of draws."""
     if name == ERROR:
         return f"Error per cell (standard deviation of {draws} draws)"
     quantile = "Median" if name == "p50" else f"{name[1:]}th percentile"
@@ -182,7 +182,7 @@ def notes(request: Request) -> tuple[str, ...]:
 
 
 def _sent(request: Request) -> str:
-    """Return what every user of a distributed protocol sends; empty where n₀ is a secret.
+    """Return a note on the messages of every user of a protocol; empty where n₀ is secret.
 
     Megabytes are 10⁶ bytes.
     """

@@ -1,4 +1,4 @@
-"""Distances between two data sets of users, and how well a release tells them apart."""
+"""Distances between two data sets of users, and bounds on tests that distinguish them."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -166,7 +166,7 @@ def _draws_alone(numbers: Numbers) -> tuple[Status, str]:
 
 
 def _assigned(numbers: Numbers) -> tuple[Status, str]:
-    """Judge Lemma 2.1: all items together can't be farther apart than who moved farthest."""
+    """Judge Lemma 2.1: all items together are no farther apart than the farthest user's."""
     farthest = numbers["farthest"]
     verdict = f"{nearest(numbers['users_moved'])} moved, at most {at_most(farthest, 3)}"
     return ("=" if numbers["pools"] <= farthest else "≠"), verdict

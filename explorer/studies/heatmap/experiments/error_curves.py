@@ -151,7 +151,7 @@ def first_target(measure: Measure, sides_km: tuple[float, float] | None) -> floa
 
 @dataclass(frozen=True)
 class ErrorCurve:
-    """What the draws of one mechanism say at every x; NaN where there is none yet.
+    """Errors of the draws of one mechanism at every x; NaN where there is none yet.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class ErrorCurve:
 
 
 def default_mechanisms(main: str, axis: Axis) -> tuple[str, ...]:
-    """Return the mechanisms whose curves are drawn over an axis: the chosen one first.
+    """Return the mechanisms whose curves are drawn over an axis: the map's own first.
 
     Those that do not read what is on the axis are left out, and so is one that promises something
     else.
@@ -197,7 +197,7 @@ def default_mechanisms(main: str, axis: Axis) -> tuple[str, ...]:
 
 
 def mechanisms_reading(axis: Axis, mechanisms: Iterable[str]) -> list[str]:
-    """Return those of some mechanisms that read what is on an axis."""
+    """Return the mechanisms that depend on the parameter of an axis."""
     special = any(axis.key in mechanism.uses for mechanism in MECHANISMS.values())
     return [key for key in mechanisms if not special or axis.key in MECHANISMS[key].uses]
 
@@ -217,11 +217,11 @@ def curve_points(
     Parameters
     ----------
     request : Request
-        Whose settings hold but for what is on the axis.
+        Its settings hold except for the parameter on the axis.
     users : int or None
         As the source counts them; with users on the axis, how many there are.
     sources : mapping
-        Where each x of an axis that tells data apart comes from.
+        Source of the data at each x of an axis of data.
     """
     points = []
     for mechanism in mechanisms:
@@ -282,7 +282,7 @@ def first_curve(trials: CurveTrials) -> CurveTrials:
 def error_curves(
     trials: CurveTrials, results: Mapping[str, Found], measure: str
 ) -> list[ErrorCurve]:
-    """Return the curves that the trials found so far make, in the order of the mechanisms."""
+    """Return the curves of the trials done so far, in the order of the mechanisms."""
     points: dict[str, list[tuple[float, list[float]]]] = {}
     for row, keys in zip(trials.rows, trials.keys, strict=True):
         values = [results[key][measure] for key in keys if key in results]
@@ -322,7 +322,7 @@ def proved_curves(
     Parameters
     ----------
     request : Request
-        Its n₀ stands for the users there are, but where they are on the axis.
+        Its n₀ is the number of users, unless that is on the axis.
     axis : Axis
         One with ε on it is computed at `PROVED_EPSILONS`.
     measure : str
@@ -362,7 +362,7 @@ def _proved_curve(
 
 
 def _bound_of_measure(measure: str, emd: float, sigma: float, sides_km: Any) -> float:
-    """Return what a bound on the mean distance says of the mean of a measure; NaN for nothing.
+    """Return the bound on a measure's mean that follows from one on the distance; NaN without one.
 
     √ is concave: a lower bound of the mean similarity stays one.
     """

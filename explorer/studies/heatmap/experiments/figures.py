@@ -29,7 +29,7 @@ CHECKINS, SYNTHETIC, EITHER = "check-ins", "made data", "made data, or check-ins
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of a figure: the parameter on its x axis, and what is fixed.
+    """One panel of a figure: the parameter on its x axis, and fixed values.
 
     Attributes
     ----------

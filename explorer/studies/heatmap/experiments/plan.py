@@ -141,7 +141,7 @@ class Point:
     place : Place
     source : Source
     users : int or None
-        Asked for; None is all.
+        Number of users; None for all.
     values : mapping
         Parameters of the heatmap study that differ from their defaults; with ``mechanism``.
     draws : int
@@ -149,7 +149,7 @@ class Point:
         Whether every draw has a sample of its own (number i for draw i), as the paper's trials, or
         all draws the sample number 0.
     axis, x
-        What the row's place on the x axis is, if it has one.
+        Position of the row on the x axis, if it has one.
     panel : str
         To which picture of a figure the row belongs.
     """
@@ -285,7 +285,7 @@ def _numbers(values: Sequence[float | None]) -> list[float]:
 
 
 def _labels(row: Row) -> dict[str, Any]:
-    """Return what a row is about."""
+    """Return the columns that identify a row."""
     values, point = row.trials[0]["values"], row.point
     labels = {
         "region": point.place.name,

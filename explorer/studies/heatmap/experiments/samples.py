@@ -216,7 +216,7 @@ def picture_places(data: Any, number: int, name: str) -> list[Place]:
 def busiest_places(data: Any, number: int) -> list[Place]:
     """Return the so many cells with most users of the paper's partition, most first.
 
-    Their sides are rounded to 10⁻⁷ degrees. This looks at the check-ins: curator only.
+    Their sides are rounded to 10⁻⁷ degrees. Computed from the check-ins: for the curator only.
 
     Raises
     ------
@@ -311,7 +311,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Mixtures:
-    """Users who draw their points from a mixture of Gaussians.
+    """Users with points drawn from a mixture of Gaussians.
 
     Means are uniform in [.1, .9]², axes random, s.d. along each axis uniform in a range; points
     outside the unit square are drawn again. All users have the same number of points: the least
@@ -409,7 +409,7 @@ class Gazes:
         number: int,
         rule: Contribution = BY_CHECKINS,
     ) -> Sample:
-        """Return a picture of its own for every place; the number changes who looks."""
+        """Return a sample on the picture of a place; the number selects the users."""
         users = _number_of_users(users)
         things = generator(self.data, place.name).uniform(0.1, 0.9, (4, 2))
         rng = generator(self.data, place.name, users, number)
@@ -426,7 +426,7 @@ class Gazes:
 
 
 def generator(*name: object) -> np.random.Generator:
-    """Return random numbers that depend on what they are called and on nothing else."""
+    """Return a random generator that is seeded by names and nothing else."""
     digest = hashlib.sha256("\n".join(map(str, name)).encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
 

@@ -38,7 +38,7 @@ from explorer.studies.heatmap.run import (
 from explorer.studies.heatmap.study import HeatmapStudy
 
 KIND = "heatmap-trial/1"
-"""Stands in every trial; another meaning of the fields needs another."""
+"""Version of the fields of a trial."""
 OF_COUNTS = frozenset(p.key for p in CONTRIBUTIONS)
 MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
 LEAST = {measure: -1.0 if measure == "pearson" else 0.0 for measure in MEASURES}
@@ -65,7 +65,7 @@ def make_trial(
     Parameters
     ----------
     data, region : str
-        What is counted: a file's fingerprint or the name of made data, and where in it.
+        Data and place: a file's fingerprint or the name of synthetic data.
     counts : str
         Digest of the sample.
     sides_km : (width, height) or None
@@ -111,12 +111,12 @@ def noise_seed(trial: Trial) -> int:
 
 
 def task_of(trial: Trial, folder: Path) -> dict[str, Any]:
-    """Return what `run_trial` is called with: the trial, and where its counts lie."""
+    """Return the argument of `run_trial`: the trial and the folder of its counts."""
     return {"trial": trial, "folder": str(folder)}
 
 
 def ready() -> None:
-    """Solve a transport of two cells: who has done that has imported all that a trial needs."""
+    """Solve a transport of two cells, which imports all modules that a trial needs."""
     exact_distance(np.eye(2), np.eye(2)[::-1])
 
 
@@ -193,9 +193,9 @@ def _middle(interval: Interval) -> float:
 
 
 class TrialContext:
-    """What a mechanism asks of whoever runs it, where there is nobody to wait for.
+    """Context of a mechanism in a trial, which nobody can cancel.
 
-    Keeps what it is asked to keep for the trials to come; the oldest goes first.
+    Caches values for the trials to come; the oldest is dropped first.
     """
 
     def __init__(self, known: dict[object, Any]) -> None:
@@ -224,7 +224,7 @@ class TrialContext:
         return None
 
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
-        """Return a value known or computed earlier under this key, or make and keep it."""
+        """Return the value cached under this key; compute and cache it if there is none."""
         if key in self._known:
             return self._known[key]
         if key not in self._kept:
@@ -242,7 +242,7 @@ class TrialContext:
 
 @lru_cache(maxsize=8)
 def _opened(folder: str, digest: str) -> tuple[Sample, TrialContext]:
-    """Return a sample and what is kept for it; the last few samples stay open."""
+    """Return a sample and its cache; the last few samples stay open."""
     sample = open_sample(Path(folder), digest)
     selection = Selection(digest, Region(*UNIT_SQUARE)).rows
     counted = Counted(selection)

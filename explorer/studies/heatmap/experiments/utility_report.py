@@ -43,7 +43,7 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DIGITS = 3
 OFTEN, MEAN = "often", "mean"
-"""What of the draws is shown: what nine of ten are at least as good as, or their mean."""
+"""Statistic of the draws that is shown: 90 % quantile or mean."""
 LOOK = (
     "Estimated from these check-ins: choosing ε here is itself a look at the data. For a release "
     "choose on a stand-in."
@@ -77,7 +77,7 @@ class Line:
 
 
 def reached(curve: ErrorCurve, measure: Measure) -> FloatArray:
-    """Return what 9 of 10 draws are at least as good as; the mean where there is one draw alone."""
+    """Return the error that 9 of 10 draws do not exceed; the mean where there is one draw alone."""
     few = np.asarray(curve.draws) < 2  # or what is proved, of the mean
     return np.where(few, curve.mean, curve.quantile(measure.quantile))
 
@@ -132,7 +132,7 @@ def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list
 
 
 def _proved_line(curve: ErrorCurve, measure: Measure, target: float, title: str) -> Line:
-    """Return the smallest ε looked at whose own bound reaches the target."""
+    """Return the smallest evaluated ε whose bound reaches the target."""
     y = curve.mean
     enough = curve.x[(y <= target) if measure.low_is_good else (y >= target)]
     if enough.size:
@@ -168,7 +168,7 @@ def headline(line: Line | None) -> str:
 def sentence(
     curve: ErrorCurve | None, measure: Measure, target: float, now: float, line: Line | None
 ) -> str:
-    """Return what the curve of a mechanism says of a target, and of today's ε."""
+    """Return a sentence on the ε that a mechanism needs for a target, and on today's ε."""
     if curve is None or line is None or line.words == NOT_KNOWN:
         return NOT_KNOWN
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
@@ -220,7 +220,7 @@ def sure_answer(result: Found, mechanism: str, measure: Measure, target: float) 
 
 
 def over(axis: Axis, measure: Measure, now: float) -> str:
-    """Return what curves over something else than ε are."""
+    """Return the description of curves over another parameter than ε."""
     name = measure.name[:1].upper() + measure.name[1:]
     return f"{name} over {axis.symbol}, at today's ε = {nearest(now)}."
 
@@ -276,7 +276,7 @@ def table_rows(
 def as_csv(
     curves: Sequence[ErrorCurve], axis: Axis, measure: Measure, stamp: str, about: Sequence[str]
 ) -> str:
-    """Return the curves as CSV below comment lines: the stamp and what they are about."""
+    """Return the curves as CSV below comment lines with the stamp and a description."""
     table = io.StringIO()
     columns, rows = table_rows(curves, axis)
     CsvRows(table).write_rows([columns, *rows])
@@ -312,7 +312,7 @@ def utility_result(
     Parameters
     ----------
     request : Request
-        The map's: its settings hold but for what is on the axis.
+        That of the map: its settings hold except for the parameter on the axis.
     statistic : str
         `OFTEN` or `MEAN`: what is drawn of the draws.
     drawn : sequence of Series
@@ -340,7 +340,7 @@ def utility_result(
     return Result(
         replace(
             request,
-            # No single value of what is on the axis: nothing here holds at one alone.
+            # Nothing here holds at a single value of the parameter on the axis.
             values=tuple(pair for pair in request.values if pair[0] != axis.key),
             sweep=Sweep(axis.key, low, high, len(axis.values), scale),
             quantity=f"{measure.key} {statistic}",

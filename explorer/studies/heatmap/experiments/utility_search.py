@@ -20,11 +20,11 @@ from explorer.studies.heatmap.experiments.error_curves import OFTEN
 LARGEST = 20.0
 """The largest ε of the study."""
 GRID = tuple(min(0.01 * 2 ** (j / 4), LARGEST) for j in range(45))
-"""Where a search looks."""
+"""Range of a search."""
 SIZES = (100, 200, 400, 800)
 """Draws at one ε: each time twice as many, the ones before among them."""
 ERROR = Fraction(5, 100)
-"""With what chance, at most, anything that a search says is wrong."""
+"""Largest probability that any statement of a search is wrong."""
 EACH = ERROR / (len(GRID) * len(SIZES))
 """At every ε and number of draws, so that it does not matter which are looked at.
 
@@ -131,7 +131,7 @@ def quantile_interval(values: ArrayLike, quantile: float) -> tuple[float | None,
 
 @dataclass(frozen=True)
 class Found:
-    """What a search says.
+    """Result of a search.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ def search(target: float, low_is_good: bool = True) -> Asks:
 
 
 def reaches(values: Sequence[float], target: float, low_is_good: bool = True) -> bool | None:
-    """Return whether 9 of 10 draws reach a target; None if that can't be told from so many.
+    """Return whether 9 of 10 draws reach a target; None if too few draws decide it.
 
     Wrong with a chance of at most `EACH`.
     """
