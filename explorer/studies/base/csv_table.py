@@ -35,14 +35,14 @@ NUMBERS = {
     ".": re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"),
     ",": re.compile(r"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]{1,6})?"),
 }
-LONGEST = 64
+MAX_NUMBER_LENGTH = 64
 """Characters of a number; longer fields are none, and no pattern sees them."""
 _LIKE = re.compile(r"[+-]?([.,]?[0-9][0-9_.,]*([eE][+-]?[0-9]+)?|nan|inf(inity)?)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class DecimalSign(StrEnum):
-    """What stands before the decimals of a file's numbers."""
+    """Decimal sign of a file's numbers."""
 
     AUTO = "auto"
     POINT = "point"
@@ -51,7 +51,7 @@ class DecimalSign(StrEnum):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file's numbers are written.
+    """Delimiter and decimal sign of a file.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Dialect:
     fractions: bool = False
 
     def number(self, text: str) -> float | None:
-        """Return the number a field holds; None if it holds none or one out of range."""
+        """Return the number in a field; None if there is none or it is out of range."""
         if self.fractions and "/" in text:
             above, _, below = text.partition("/")
             parts = [number_field(part, self.delimiter, self.decimal) for part in (above, below)]
@@ -100,12 +100,12 @@ class Dialect:
 
 
 def fits(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether a whole field fits a pattern; one longer than `LONGEST` does not."""
-    return len(text) <= LONGEST and pattern.fullmatch(text) is not None
+    """Whether a whole field fits a pattern; one longer than `MAX_NUMBER_LENGTH` does not."""
+    return len(text) <= MAX_NUMBER_LENGTH and pattern.fullmatch(text) is not None
 
 
 def number_field(text: str, delimiter: str, decimal: str) -> float | None:
-    """Return the number a field holds; None if it holds none or one out of range.
+    """Return the number in a field; None if there is none or it is out of range.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def number_field(text: str, delimiter: str, decimal: str) -> float | None:
         return None
     value = float(kept.replace(",", "."))
     if value == 0.0:
-        # What is too small for a double reads as 0, too.
+        # Numbers too small for a double are read as 0, too.
         mantissa = re.split("[eE]", kept)[0]
         return None if re.search("[1-9]", mantissa) else value
     return value if SMALLEST <= abs(value) <= LARGEST else None
@@ -133,7 +133,7 @@ MAX_KEPT_BYTES = 500_000_000
 """Of a file whose first rows are kept, however many there are."""
 """Of files that are read into a table of items."""
 DELIMITERS = ("\t", ";", ",")
-_HEAD = 1000
+_MAX_HEAD_ROWS = 1000
 """Lines that decide on the delimiter."""
 _EXAMPLES = 5
 _DIGITS = re.compile(r"[-+.,0-9eE\n]*")
@@ -335,7 +335,7 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
         If it can't be read as such a table; the message names file and line and says what to do.
     """
     table = read_csv(path, name, decimal, max_rows=MAX_RECORDS + 2)
-    table = _named(table) if table.rows else table
+    table = _with_column_names(table) if table.rows else table
     count = len(table.names)
     kept: list[int] = []
     rejected: list[RejectedRow] = []
@@ -356,7 +356,7 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
     return table.keeping(kept, rejected)
 
 
-def _named(table: CsvTable) -> CsvTable:
+def _with_column_names(table: CsvTable) -> CsvTable:
     """Return a table with names of all columns, those of the first line if it has any."""
     fields = table.rows[0]
     if len(fields) < 2:
@@ -467,7 +467,7 @@ def _rows(text: str, delimiter: str, name: str, comments: bool) -> Iterator[tupl
 def _delimiter(text: str, comments: bool) -> str:
     """Return the delimiter that most of the first lines agree on, all of them if one does."""
     end = 0
-    for _ in range(_HEAD):
+    for _ in range(_MAX_HEAD_ROWS):
         end = text.find("\n", end) + 1
         if not end:
             break

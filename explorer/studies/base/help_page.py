@@ -130,7 +130,7 @@ Judge = Callable[[Numbers], tuple[Status, str]]
 
 
 @cache
-def _kept() -> dict[str, dict[str, float]]:
+def _stored_numbers() -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float | str]] = json.loads(resource_bytes("verdicts.json"))
     # JSON has no infinity: it is stored as a string.
     return {key: {k: float(v) for k, v in row.items()} for key, row in found.items()}
@@ -144,7 +144,7 @@ def preset_numbers(study: str, key: str) -> Numbers:
     KeyError
         If there are none.
     """
-    return _kept()[f"{study}/{key}"]
+    return _stored_numbers()[f"{study}/{key}"]
 
 
 def with_verdicts(

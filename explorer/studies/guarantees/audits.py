@@ -29,11 +29,11 @@ from explorer.studies.base.study import (
 
 RISK = 1e-6
 """Probability with which any result of an audit may be wrong."""
-_LOOKS = 8
+_EVALUATIONS = 8
 """Number of evaluations while an audit runs; the risk is divided among them."""
-_CHOOSING = 0.25
+_PILOT_SHARE = 0.25
 """Share of the runs on which tests are chosen."""
-_ON = (("audit", ("True",)),)
+_AUDIT_ON = (("audit", ("True",)),)
 AUDIT_PARAMETERS = (
     Parameter(
         "audit",
@@ -57,7 +57,7 @@ AUDIT_PARAMETERS = (
         10_000_000,
         group="simulation",
         quantities=("tradeoff",),
-        relevant_when=_ON,
+        relevant_when=_AUDIT_ON,
     ),
 )
 CLOPPER_PEARSON = Reference(
@@ -99,7 +99,7 @@ Audits = Callable[[Request, Guarantee, Context], Audited | str]
 
 
 @dataclass(frozen=True)
-class Found:
+class AuditState:
     """State of a running audit.
 
     Attributes
@@ -119,7 +119,7 @@ class Found:
 
 def audited(
     subject: Audited, runs: int, seed: int, check: Callable[[], None] = lambda: None
-) -> Iterator[Found]:
+) -> Iterator[AuditState]:
     """Run an audit, and yield its state several times.
 
     Parameters
@@ -133,7 +133,7 @@ def audited(
         Called between pieces of runs; what it raises ends the audit.
     """
     rng = np.random.default_rng((seed, 13))
-    first = max(int(_CHOOSING * runs), 1)
+    first = max(int(_PILOT_SHARE * runs), 1)
     done = 0
 
     def scores(side: int, wanted: int) -> Iterator[FloatArray]:
@@ -149,18 +149,18 @@ def audited(
 
     pilot = [np.concatenate(list(scores(side, first))) for side in (0, 1)]
     cuts = thresholds_of(pilot[0], pilot[1])
-    yield Found(None, 0, first / runs)
+    yield AuditState(None, 0, first / runs)
     hits = np.zeros((2, cuts.size), int)
-    for look in range(1, _LOOKS + 1):
-        until = (runs - first) * look // _LOOKS
+    for look in range(1, _EVALUATIONS + 1):
+        until = (runs - first) * look // _EVALUATIONS
         if until == done:
             continue
         for side in (0, 1):
             for found in scores(side, until - done):
                 hits[side] += (found[:, None] >= cuts).sum(axis=0)
         done = until
-        tested = judged_tests(hits[0], hits[1], done, 1 - RISK / _LOOKS, subject.delta)
-        yield Found(tested, done, (first + done) / runs)
+        tested = judged_tests(hits[0], hits[1], done, 1 - RISK / _EVALUATIONS, subject.delta)
+        yield AuditState(tested, done, (first + done) / runs)
 
 
 def audited_answer(full: Result, subject: Audited | str, context: Context) -> Iterator[Result]:

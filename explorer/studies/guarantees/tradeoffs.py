@@ -47,9 +47,9 @@ TRADEOFF = Quantity(
     KEY, "β", "missed by any test with α false alarms", (TYPE_1.key,), latex=r"\beta"
 )
 _CHANCE = Reference("Dong, Roth & Su 2022", "a test that does not look")
-_COARSE, _FINE = 8, 32
+_COARSE_EPSILONS, _FINE_EPSILONS = 8, 32
 """Numbers of ε at which the δ of a law is computed."""
-_FAR = 40.0
+_MAX_EPSILON = 40.0
 """Largest of them: e^−40 is no type I error that anybody draws."""
 
 
@@ -238,7 +238,7 @@ def _answers(
     for fidelity in stages:
         answer = result
         for law in known:
-            count = _COARSE if fidelity is Fidelity.COARSE else _FINE
+            count = _COARSE_EPSILONS if fidelity is Fidelity.COARSE else _FINE_EPSILONS
             assert promise is not None
             bound = _bound(law, promise.pairs, points, count, context)
             answer = _with(answer, law, points, bound)
@@ -298,11 +298,11 @@ def _bound(
     context: Context,
 ) -> Bound:
     """Return a law's trade-off curve from so many of its δ."""
-    eps = np.linspace(0.0, min(max(law.farthest, 1e-9), _FAR), count)
+    eps = np.linspace(0.0, min(max(law.farthest, 1e-9), _MAX_EPSILON), count)
     delta = np.empty(count)
-    for start in range(0, count, _COARSE):
+    for start in range(0, count, _COARSE_EPSILONS):
         context.check()
-        delta[start : start + _COARSE] = law.deltas(eps[start : start + _COARSE])
+        delta[start : start + _COARSE_EPSILONS] = law.deltas(eps[start : start + _COARSE_EPSILONS])
     alpha, delta = points[TYPE_1.key], np.clip(delta, 0.0, 1.0)
     if law.side is Role.LOWER:
         return tradeoff_attained(alpha, eps, delta, law.reference)

@@ -29,9 +29,9 @@ Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]
 """Points, their groups, and a note on what the layout preserves."""
 
-_SHOWN = 300
+_MAX_POINTS = 300
 """Most points drawn of a space of items."""
-_SIDE = 24
+_MAX_SIDE_POINTS = 24
 """Most points drawn along a side."""
 
 
@@ -49,7 +49,9 @@ def line_layout(length: float) -> Layout:
 
 def square_layout(side: float, norm: int) -> Layout:
     """Return a lattice of the square's points."""
-    x, y = np.meshgrid(np.linspace(0, side, _SIDE), np.linspace(0, side, _SIDE))
+    x, y = np.meshgrid(
+        np.linspace(0, side, _MAX_SIDE_POINTS), np.linspace(0, side, _MAX_SIDE_POINTS)
+    )
     farthest = "along the sides" if norm == 1 else "the diagonal"
     return _one_group(
         np.column_stack([x.ravel(), y.ravel()]),
@@ -60,7 +62,7 @@ def square_layout(side: float, norm: int) -> Layout:
 
 def grid_layout(grid: Grid, side: float) -> Layout:
     """Return the grid's cells, or every so many-th of them."""
-    stride = -(-grid.width // (2 * _SIDE))
+    stride = -(-grid.width // (2 * _MAX_SIDE_POINTS))
     centres = (np.arange(0, grid.width, stride) + 0.5) * side / grid.width
     x, y = np.meshgrid(centres, centres)
     which = "All cells" if stride == 1 else f"Every {stride}th cell along both sides"
@@ -101,7 +103,7 @@ def sphere_layout() -> Layout:
 def clustered_layout(space: Clustered) -> Layout:
     """Return clusters around a circle, their items around small ones of diameter about r."""
     clusters = min(space.clusters, 40)
-    each = min(space.each, max(_SHOWN // clusters, 1))
+    each = min(space.each, max(_MAX_POINTS // clusters, 1))
     turn = 2 * math.pi * np.arange(clusters) / clusters
     # Centres of neighbouring clusters are at most 1 apart, with their items within r/2.
     far = 0.5 / math.sin(math.pi / clusters) if clusters > 1 else 0.0
@@ -138,7 +140,7 @@ def matrix_layout(space: MatrixSpace) -> Layout:
     The two leading eigenvectors of −½·J·D²·J (Torgerson 1952), times the roots of their
     eigenvalues; of at most 300 items.
     """
-    chosen = evenly_spread(space.size, _SHOWN)
+    chosen = evenly_spread(space.size, _MAX_POINTS)
     d = space.cross(chosen, chosen)
     squared = d**2
     centred = -0.5 * (
@@ -170,8 +172,8 @@ def points_layout(coordinates: FloatArray, great_circle: bool) -> Layout:
         if great_circle
         else "Your points at their own coordinates."
     )
-    if len(coordinates) > _SHOWN:
-        chosen = evenly_spread(len(coordinates), _SHOWN)
+    if len(coordinates) > _MAX_POINTS:
+        chosen = evenly_spread(len(coordinates), _MAX_POINTS)
         note += f" Drawn are {len(chosen)} of {len(coordinates)}."
         coordinates = coordinates[chosen]
     return _one_group(np.asarray(coordinates, dtype=float), note)
@@ -248,41 +250,41 @@ def space_of(request: Request, context: Context) -> RequestSpace:
         (key, value) for key, value in request.values if key == "space" or key.startswith("space_")
     )
     made: RequestSpace = context.cached(
-        ("metric-space", values), lambda: _made(dict(values), context)
+        ("metric-space", values), lambda: _build_space(dict(values), context)
     )
     return made
 
 
-def _made(values: dict[str, Any], context: Context) -> RequestSpace:
+def _build_space(values: dict[str, Any], context: Context) -> RequestSpace:
     kind = str(values["space"])
     unit = "" if kind in named.UNITLESS else str(values["space_unit"])
     shown_unit = "" if unit == "none" else unit
     if kind == named.LINE:
         side = values["space_side"]
-        return _chosen(kind, "line", Line(0.0, side, shown_unit), line_layout(side))
+        return _with_picture(kind, "line", Line(0.0, side, shown_unit), line_layout(side))
     if kind in (named.SQUARE_L1, named.SQUARE_L2):
         side, norm = values["space_side"], 1 if kind == named.SQUARE_L1 else 2
         metric = Square(norm, side, shown_unit)
-        return _chosen(kind, f"square, ℓ{norm}", metric, square_layout(side, norm))
+        return _with_picture(kind, f"square, ℓ{norm}", metric, square_layout(side, norm))
     if kind == named.GRID:
         cells, side = values["space_cells"], values["space_side"]
         grid = Grid(cells, cells, side / cells, shown_unit)
         name = f"grid {cells} × {cells}, ℓ1"
         near = 1 / (2 * cells - 2)
-        return _chosen(kind, name, grid, grid_layout(grid, side), near)
+        return _with_picture(kind, name, grid, grid_layout(grid, side), near)
     if kind == named.SPHERE:
         half = named.half_circumference(values["space_earth"], unit)
         name = "Earth's surface, great-circle distance"
-        return _chosen(kind, name, Sphere(half, shown_unit), sphere_layout())
+        return _with_picture(kind, name, Sphere(half, shown_unit), sphere_layout())
     if kind == named.CLUSTERED:
         clusters, each, r = (values[f"space_{key}"] for key in ("clusters", "each", "near"))
         space = Clustered(clusters, each, r)
         near = r if each > 1 and r > 0 else 1.0
         name = f"{clusters} clusters of {each}, r = {r:g}"
-        return _chosen(kind, name, space, clustered_layout(space), near)
+        return _with_picture(kind, name, space, clustered_layout(space), near)
     if kind == named.DISCRETE:
         items = values["space_items"]
-        return _chosen(
+        return _with_picture(
             kind, f"0/1 on {items:,} items", Discrete(items), discrete_layout(items), 1.0
         )
     return _from_file(kind, values, unit, shown_unit, context)
@@ -314,7 +316,7 @@ def _from_file(
     else:
         layout = points_layout(read.coordinates, norm == named.GREAT_CIRCLE)
     what = "distances" if kind == named.MATRIX else "points"
-    chosen = _chosen(
+    chosen = _with_picture(
         kind,
         f"{what} of {name} ({read.metric.size} items)",
         read.metric,
@@ -330,7 +332,7 @@ def _nearest(metric: MatrixSpace) -> float:
     return float(d[d > 0].min())
 
 
-def _chosen(
+def _with_picture(
     kind: str,
     name: str,
     metric: MetricSpace,
