@@ -461,7 +461,7 @@ def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qt
     qtbot.waitUntil(lambda: not window.busy)
     window.menus.actions["export"].trigger()
     dialog = window.output.dialog
-    assert "Judge on" in dialog.note.text()
+    assert "“Which ε?”" in dialog.note.text()
     assert not dialog.save.isEnabled()
     dialog.true_map.setChecked(True)
     assert dialog.save.isEnabled()
@@ -470,7 +470,7 @@ def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qt
     QGuiApplication.clipboard().setText("mine")
     with qtbot.waitSignal(window.output.controller.failed):
         window.menus.actions["copy"].trigger()
-    assert "Judge on" in window.banner.text.text()
+    assert "“Which ε?”" in window.banner.text.text()
     assert QGuiApplication.clipboard().text() == "mine"
 
 
