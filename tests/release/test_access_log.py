@@ -180,7 +180,7 @@ def test_a_command_that_prints_what_is_true_counts(
 
 def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Quickly one after the other, too, and at closing what is still to be kept is."""
-    from explorer.ui.controllers import access_log
+    from explorer.ui.controllers import data_controller
 
     kept: list[str] = []
 
@@ -189,8 +189,8 @@ def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
             kept.append(data.fingerprint)
         return frozenset()
 
-    monkeypatch.setattr(access_log, "_count", keep)
-    counter = access_log.AccessLog()
+    monkeypatch.setattr(data_controller, "_count", keep)
+    counter = data_controller.AccessLog()
     for name in "abcdef":
         counter.count(SimpleNamespace(fingerprint=name, synthetic=name == "c"))  # type: ignore[arg-type]
     counter.close()

@@ -19,8 +19,7 @@ from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.comparison import axis_of, grouped
 from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
-from explorer.ui.compare.dots import dots_of
-from explorer.ui.compare.workspace import COLUMNS
+from explorer.ui.compare.workspace import COLUMNS, dots_of
 from tests.ui.test_access import check
 from tests.ui.tiny_study import TinyStudy
 

@@ -1,7 +1,8 @@
-"""View of the utility curves: error against ε for the users of the map."""
+"""View of the utility curves: error against ε for the users of the map, and its headline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QTimer, Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.engine.error_curves import (
     ErrorCurves,
+    ErrorCurves as Curves,
     Question,
     SearchProgress,
     find_curves,
@@ -20,8 +22,8 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.utility_settings import UtilitySettings, utility_to_recipe
 from explorer.figures import style
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.numbers import nearest
-from explorer.studies.base.phrases import Headline as InFront
+from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.phrases import Headline, Headline as InFront
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import utility_report as words
@@ -29,6 +31,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
+    STAGES,
     Axis,
     first_target,
     parameters_read_by,
@@ -46,10 +49,60 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.workspace import Exported
-from explorer.ui.map.utility import headlines
 from explorer.ui.map.utility.plot import FILE, MORE_DRAWS, Parts, csv_of
 from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.boxes import ChoiceBox
+
+
+def lines_of(shown: Question, curves: Curves | None, target: float) -> list[words.Line]:
+    """Return the ε that each mechanism needs; empty if ε is not on the axis."""
+    known = curves is not None and shown.axis == "epsilon"
+    return words.lines(curves.curves, shown.shown_measure, target) if curves and known else []
+
+
+def in_front(
+    shown: Question,
+    found: Curves | None,
+    lines: Sequence[words.Line],
+    mechanism: str,
+    target: float,
+    certified: Found | None,
+    request: Request,
+) -> Headline:
+    """Return the headline of a mechanism: certified if available, else estimated or proved.
+
+    `request` is the map's current request, `shown` that of the curves.
+    """
+    measure, now = shown.shown_measure, float(request["epsilon"])
+    mine = next((line for line in lines if line.mechanism == mechanism), None)
+    curves = () if found is None else found.curves
+    curve = next((c for c in curves if c.mechanism == mechanism), None)
+    users = int(request["n0"]) if found is None else found.users
+    sure = ""
+    if certified is not None:
+        head, text = words.sure_answer(certified, mechanism, measure, target)
+    elif shown.axis == "epsilon":
+        head, text = words.headline(mine), words.sentence(curve, measure, target, now, mine)
+        sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
+    else:
+        head, text = "", words.over(AXES[shown.axis], measure, now)
+    rests_on = words.evaluation_text(shown.origin, users, mechanism, request["w"])
+    return Headline(head, text, rests_on, curator_only=not shown.proved, more=sure)
+
+
+def usable(
+    found: Curves | None, lines: Sequence[words.Line], mechanism: str, certified: Found | None
+) -> float | None:
+    """Return the recommended ε: certified if available, else estimated from enough draws."""
+    if certified is not None and certified.enough is not None:
+        return float(at_most(certified.enough))
+    few = any(
+        min(curve.draws) < STAGES[-1] and not curve.proved
+        for curve in (() if found is None else found.curves)
+        if curve.mechanism == mechanism
+    )
+    return next((x.epsilon for x in lines if x.mechanism == mechanism and not few), None)
+
 
 STUDY = "heatmap"
 ASK_AFTER_MS = 250
@@ -229,7 +282,7 @@ class UtilityView(QWidget):
 
     def take(self) -> None:
         """Apply the mechanism and ε found to the map, as one undo step."""
-        epsilon = headlines.usable(self.answer, self.lines, self.mechanism, self.certified)
+        epsilon = usable(self.answer, self.lines, self.mechanism, self.certified)
         if epsilon is not None:
             self._set_map(self.mechanism, AXES["epsilon"], epsilon)
 
@@ -408,17 +461,17 @@ class UtilityView(QWidget):
         on_epsilon = shown.axis == "epsilon"
         self.plot.show_met(self.lines, target if on_epsilon else None, self.which.statistic)
         self.parts.show_lines(shown.shown_measure, target, self.lines, self.mechanism, shown)
-        usable = headlines.usable(self.answer, self.lines, self.mechanism, self.certified)
+        epsilon = usable(self.answer, self.lines, self.mechanism, self.certified)
         other = self.mechanism != self.request["mechanism"]
-        self.parts.show_use(usable, MECHANISMS[self.mechanism].title if other else "")
+        self.parts.show_use(epsilon, MECHANISMS[self.mechanism].title if other else "")
         there = self.answer is not None and bool(self.answer.curves)
         self.parts.sure.setEnabled(on_epsilon and there and not shown.proved)
 
     def _update_headline(self) -> None:
         """Update the headline."""
         shown, target = self._shown, self.target_of(self._shown.measure)
-        self.lines = headlines.lines_of(shown, self.answer, target)
-        self.headline = headlines.in_front(
+        self.lines = lines_of(shown, self.answer, target)
+        self.headline = in_front(
             shown, self.answer, self.lines, self.mechanism, target, self.certified, self.request
         )
         self.headline_changed.emit()
