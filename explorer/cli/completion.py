@@ -4,12 +4,16 @@ Errors raised here would be printed into the user's command line, so that an unk
 completions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
-from explorer.studies.base.study import Study
+if TYPE_CHECKING:  # imports NumPy, which every command would wait for
+    from explorer.studies.base.study import Study
 
 NAMED = "explorer.study"
 """Key of the click context under which a command stores the study in its arguments."""

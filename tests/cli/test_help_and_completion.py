@@ -110,3 +110,10 @@ def test_every_option_and_argument_is_explained() -> None:
         for option in command.get_params(context):
             if isinstance(option, click.Option):
                 assert option.help, (name, option.name)
+
+
+def test_the_version_is_printed_without_numpy() -> None:
+    """Every command would wait for it."""
+    code = "import sys, explorer.cli; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
