@@ -29,6 +29,7 @@ from explorer.studies.base.study import (
     default_request,
 )
 from explorer.studies.registry import get_study
+from tests import snapshots
 
 ROW = ComparedRow(
     "Study & co",
@@ -113,7 +114,7 @@ def test_a_row_says_what_its_number_is(request_: Request) -> None:
 def test_rows_without_a_number_say_why(request_: Request) -> None:
     gone = answer(request_, ScalarResult("a", "a", None, Role.UPPER, note="k exceeds n"))
     assert compared_row(request_, "a", gone).missing == "k exceeds n"
-    assert compared_row(request_, "b", gone).missing
+    snapshots.check(compared_row(request_, "b", gone).missing)
     waiting = compared_row(request_, "a", None, missing="computing…")
     assert (waiting.value, waiting.missing) == (None, "computing…")
     endless = answer(request_, ScalarResult("a", "a", np.inf, Role.UPPER))

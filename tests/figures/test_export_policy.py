@@ -18,6 +18,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Condition, Origin, Result, ScalarResult, Surface, Table
 from explorer.studies.heatmap.public import MADE_OF_NOISE, NOISY_NOTES
+from tests import snapshots
 from tests.figures.reading import BOTH, everything_in, words_of
 from tests.figures.samples import ALL_OF_MAPS, CELLS, REGION, curves, file_bytes, maps
 
@@ -194,6 +195,7 @@ def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
 def test_no_canary_is_in_a_refusal(fmt: str, came_from: Origin) -> None:
     with pytest.raises(ValueError, match=r"GeoJSON|GeoTIFF") as refused:
         written(fmt, 137, came_from)
+    snapshots.check(refused.value)
     assert "137" not in str(refused.value)
     assert "canary" not in str(refused.value)
 

@@ -20,6 +20,7 @@ from explorer.release.ledger.ledger import OLDER, Ledger
 from explorer.release.ledger.settings import machine_settings
 from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.storage import UNSUPPORTED
+from tests import snapshots
 from tests.release.ledgers import CLOCK, FILE, released
 from tests.release.test_certificate import Made
 
@@ -35,7 +36,7 @@ def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
     said = capsys.readouterr().out
     assert "ε 3; spent 1.75, remaining 1.25" in said
     assert "would fit: ε ≤ 1.25" in said
-    assert "12 more fit" in said
+    snapshots.check(said)
     assert "withdraw" in said
     assert run(["ledger", "show", "--ledger", LEDGER, "--weekly", "1/10", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -51,7 +52,7 @@ def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
 
 def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
     assert run(["ledger", "verify", "--ledger", LEDGER]) == 0
-    assert "12 entries" in capsys.readouterr().out
+    snapshots.check(capsys.readouterr().out)
     document = json.loads(Path(LEDGER).read_text())
     document["entries"][5]["body"]["epsilon"] = "1/8"
     forged = tmp_path / "forged.json"
@@ -59,7 +60,7 @@ def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
     for command in ("show", "verify", "export"):
         assert run(["ledger", command, "--ledger", str(forged)]) == 1
         said = capsys.readouterr()
-        assert "forged.json: entry 5:" in said.err
+        snapshots.check(said.err)
         assert said.err.count("\n") == 1
     assert run(["ledger", "show", "--ledger", str(tmp_path / "none")]) == 1
     assert "'privacy-explorer ledger open'" in capsys.readouterr().err
@@ -109,14 +110,14 @@ def test_limits_are_raised_accounts_joined_and_what_was_spent_elsewhere_entered(
         return capsys.readouterr().err
 
     assert said("raise", "--to", "4/1") == f"Population {people}: ε 4, spent 0; would fit: ε ≤ 4\n"
-    assert "raised, not lowered" in refused("raise", "--to", "7/2")
+    snapshots.check(refused("raise", "--to", "7/2"))
     assert "is not reduced" in refused("raise", "--to", "10/2", code=2)
     told = said("external", "--epsilon", "9/2", "--what", "A table of 2024")
     assert told.endswith("spent 4.5; nothing more fits\n")
     assert refused("external", "--epsilon", "1/2", "--what", " ", code=2)
     assert run([*order, "--different-people", "--gate", "zcdp"]) == 0
     other = capsys.readouterr().out.strip()
-    assert "population: is missing" in refused("raise", "--to", "5/1")
+    snapshots.check(refused("raise", "--to", "5/1"))
     assert "never raised" in refused("raise", "--to", "5/1", "--population", other)
     assert f"population: '{'f' * 32}'" in refused("join", people, "f" * 32)
     assert said("join", people, other).startswith(f"Population {people}: ε 4, spent 4.5; nothing")
@@ -195,7 +196,7 @@ def test_ledgers_that_part_are_told_with_both_heads(capsys: Said, tmp_path: Path
     other.write_text(json.dumps(document))
     assert run(["ledger", "verify", "--ledger", LEDGER, "--also", str(other)]) == 1
     said = capsys.readouterr().err
-    assert "at entry 9" in said
+    snapshots.check(said)
     assert f"{previous[:16]}…" in said
     assert "fedcba9876543210fedcba9876543210: 15/8" in said
 
@@ -210,7 +211,7 @@ def test_a_certificate_is_verified_alone_and_with_its_ledger(capsys: Said, tmp_p
     assert run(["verify", EXAMPLE, "--ledger", LEDGER, "--registry", str(entry)]) == 0
     said = capsys.readouterr().out
     assert "holds: ledger" in said
-    assert "not checked:" in said
+    snapshots.check(said)
     assert said.endswith("The certificate is what it says.\n")
     assert yaml.safe_load(entry.read_text())["status"] == "Draft"
     document = json.loads(Path(EXAMPLE).read_text())
