@@ -14,9 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from explorer.checkins.presets import PRESETS, preset
 
 from explorer.checkins.errors import FetchCancelled, FetchError
-from explorer.checkins.presets import PRESETS, preset
 from explorer.checkins.public_files import MAX_BYTES, SOURCES, fetch, fetch_source
 from tests import snapshots
 
