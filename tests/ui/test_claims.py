@@ -21,6 +21,7 @@ from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.claims import evaluate_claim, unclaimed_reasons, value_here
 from explorer.studies.base.study import Series
 from explorer.ui.bounds.legend import Legend
+from tests import snapshots
 from tests.studies.preset_answers import answer
 
 
@@ -42,7 +43,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     window = open_window(study="shuffle-rdp")
     settled(window)
     bounds, panel = window.workspaces["bounds"], window.guarantee
-    assert "50.88 times" in panel.sentence.text()
+    snapshots.check(panel.sentence.text())
     assert "55.18 times in 100" in panel.beside.text()
     assert panel.odds.text() == "50.88 : 49.12"
     assert panel.headline.text().endswith("at 50 : 50, from δ(0), not from (ε, δ).")

@@ -18,6 +18,7 @@ from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.preview import first_region
 from explorer.ui.panels.time_range import month_ranges
+from tests import snapshots
 from tests.ui.map_page import MapPage, made_checkins, opened
 
 LINE = "{user}\t2010-01-{day:02d}T12:00:00Z\t{lat:.4f}\t{lon:.4f}\t{place}\n"
@@ -217,13 +218,13 @@ def test_unclear_columns_are_asked_for(map_page: MapPage, tmp_path) -> None:
     assert "chosen twice" in dialog.problem
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("d"))
     assert dialog.problem.startswith("None")
-    assert "latitude" in dialog.table.item(0, 3).toolTip()
+    snapshots.check(dialog.table.item(0, 3).toolTip())
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
     assert not dialog.load_button.isEnabled()  # answers are complete but not confirmed
     for card in dialog.questions.cards.values():
         map_page.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert dialog.problem == ""
-    assert "40 of" in dialog.verdict.text()
+    snapshots.check(dialog.verdict.text())
     with map_page.qtbot.waitSignal(map_page.data.loaded):
         map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert map_page.data.current.users == 7
@@ -386,7 +387,7 @@ def test_users_are_sampled_and_all_can_be_taken(map_page: MapPage, checkins) -> 
     assert not sample.number.isVisible()
     choose_users(map_page, "number")
     assert map_page.session.state.selection.users == 200
-    assert "all are used" in _count_of(map_page)
+    snapshots.check(_count_of(map_page))
     type_into(sample.number, "10")
     assert map_page.answered().readout("users_used").value == 10
     ten = map_page.answered().surface("true").values
@@ -432,7 +433,7 @@ def test_a_region_says_where_it_came_from(map_page: MapPage, checkins) -> None:
     for side in ("south", "west", "north"):
         type_into(map_page.panel.sides[side], f"{getattr(region, side) - 0.01:.3f}")
     assert origin() is Origin.FIRST  # one side still has its automatic origin
-    assert "✗ east" in map_page.panel.region_from.text()
+    snapshots.check(map_page.panel.region_from.text())
     type_into(map_page.panel.sides["east"], f"{region.east + 0.01:.3f}")
     assert origin() is Origin.TYPED
     assert "○ typed in" in map_page.panel.region_from.text()

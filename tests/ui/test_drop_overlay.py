@@ -10,6 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication
 
 from explorer.ui.app.drop_overlay import RECIPE
+from tests import snapshots
 
 LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 COPY = Qt.DropAction.CopyAction
@@ -55,7 +56,7 @@ def test_a_file_that_can_be_opened_is_highlighted_and_dropped(
     overlay = entered(window, qtbot, data)
     assert overlay.can_open is True
     assert overlay.title.endswith("besuche.csv")
-    assert "100%" in overlay.detail
+    snapshots.check(overlay.detail)
     assert moved(window, data)
     with qtbot.waitSignal(window.data.loaded):
         QApplication.sendEvent(window, QDropEvent(QPointF(300, 200), COPY, data, LEFT, PLAIN))

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 
+from tests import snapshots
 from tests.engine.jobs import never_ends
 from tests.waiting import slowness, time_limit
 
@@ -90,7 +91,7 @@ def test_a_pipe_is_refused(open_window, settled, qtbot, tmp_path) -> None:
     os.mkfifo(tmp_path / "pipe.svg")
     with qtbot.waitSignal(window.files.recognised):
         window.files.open_any(tmp_path / "pipe.svg")
-    assert "no file" in window.banner.text.text()
+    snapshots.check(window.banner.text.text())
     settled(window)
 
 

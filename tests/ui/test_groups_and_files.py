@@ -22,6 +22,7 @@ from explorer.engine.session.recipe import Recipe
 from explorer.studies.base.study import Cancelled, SpacePicture, default_sweep, parameter
 from explorer.studies.registry import get_study
 from explorer.ui.panels.space import MAX_POINTS, SpacePlot, SpaceView
+from tests import snapshots
 from tests.ui.marks_study import MarksStudy
 from tests.ui.test_access import check
 
@@ -255,7 +256,7 @@ def test_what_can_not_be_opened_is_reported_beside_the_field(
 ) -> None:
     row = window.parameters.row("points")
     drop(row, tmp_path)
-    assert "(.csv)" in row.error.text()
+    snapshots.check(row.error.text(), folder=tmp_path.name)
     assert row.error.isVisible()
     drop(row, tmp_path / "not there.csv")
     qtbot.waitUntil(lambda: "not there.csv" in row.error.text())

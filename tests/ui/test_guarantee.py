@@ -21,6 +21,7 @@ from explorer.studies.catalog import study_ids
 from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.panels.guarantee import GuaranteePanel
+from tests import snapshots
 
 MOST_WORDS = 120
 """Maximum number of words shown by default, numbers included."""
@@ -99,6 +100,6 @@ def test_the_button_copies_what_a_reviewer_asks(open_window, settled, qtbot) -> 
     window.guarantee.copy.click()
     qtbot.waitUntil(lambda: "# recipe: " in clipboard.text())
     text = clipboard.text()
-    assert "Neighbouring: add" in text
+    snapshots.check(text.partition("\nVersion:")[0])
     assert shown_odds(chance_of(window.current_result.guarantee)) in text
     assert window.guarantee.odds.text() in text

@@ -14,6 +14,7 @@ from explorer.figures.style import HATCHES, MARKERS, series_styles
 from explorer.studies.base.study import Mark, Sweep
 from explorer.ui.plot.axes import linear_ticks
 from explorer.ui.plot.curves import PATTERNS, SYMBOLS
+from tests import snapshots
 from tests.ui.test_bounds import hover
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
 
@@ -67,7 +68,7 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     assert pixel_at(plot, 0.8, 0.35) != pixel_at(plot, 0.8, 0.9)
     hover(plot, 2.3, 0.2)
     assert "0.49 at i = 2" in plot.crosshair.table.text()
-    assert "level 4" in plot.lanes.reason_at(6.0, 3)
+    snapshots.check(plot.lanes.reason_at(6.0, 3))
     assert plot.lanes.reason_at(3.0, 3) == ""
 
 
@@ -206,7 +207,7 @@ def test_items_stay_while_a_slider_moves_whatever_the_mark(window, plot, showing
 def test_where_nothing_claimed_holds_is_hatched_with_the_reason(window, plot, showing) -> None:  # noqa: F811
     edge = float(np.log10(window.current_result.series[0].x[-1]))
     reason = plot.invalid.reason_at(edge - 0.05)
-    assert "small ε" in reason
+    snapshots.check(reason)
     assert "closed form" in reason
     assert plot.invalid.reason_at(-0.5) == ""
     hover(plot, edge - 0.05, 0.5)
@@ -254,7 +255,7 @@ def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> Non
 
 def test_the_guarantee_says_for_which_values_and_why_two_differ(window, settled, qtbot) -> None:  # noqa: F811
     panel = window.guarantee
-    assert "twice" in panel.part("differences")
+    snapshots.check(panel.part("differences"))
     for eps in (1, 2):
         window.session.set_value("eps", float(eps))
         settled(window)

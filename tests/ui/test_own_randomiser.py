@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from explorer.studies.base.claims import evaluate_claim
+from tests import snapshots
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -32,5 +33,5 @@ def test_a_typed_table_is_answered_and_a_bad_one_is_refused_where_it_is_typed(
         window.grab().save(f"{folder}/own-{theme}.png")
     row.field.setPlainText("0.7 0.3\n0.3 zero")
     qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
-    assert "row 2, field 2:" in row.error.text().lower()
+    snapshots.check(row.error.text().lower())
     assert window.session.request()["table"] == "0.7 0.3; 0.3 0.7"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests import snapshots
+
 
 def test_parameters_are_as_high_as_those_of_the_study_in_front(open_window, settled, qtbot) -> None:
     window = open_window(study="linear-queries")
@@ -33,7 +35,7 @@ def test_an_answer_without_a_promise_says_so(open_window, settled, qtbot, tmp_pa
     window.session.set_value("space", "matrix")
     settled(window)
     assert window.guarantee.sentence.text().startswith("Nothing is claimed")
-    assert "no file" in bounds.notes.text()
+    snapshots.check(bounds.notes.text())
     ragged = tmp_path / "ragged.csv"
     ragged.write_text("0,1\n1,0,2\n")
     window.parameters.row("space_matrix").take(ragged)
@@ -58,7 +60,7 @@ def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> No
         if single:
             assert "✗" in glyph.text()
             assert panel._theme.chrome.muted in glyph.text()
-            assert "not rest" in glyph.toolTip()
+            snapshots.check(glyph.toolTip())
         else:
             assert panel._theme.chrome.bad not in glyph.text()
     window.session.set_value("k", 10**8)
