@@ -42,7 +42,7 @@ YIELD_S = 0.3
 """Seconds that a worker has to stop by itself."""
 REUSED_BYTES = 400_000_000
 """Workers holding more memory than this after a call are not reused."""
-IDLE = 2
+IDLE_WORKERS = 2
 """Number of idle workers kept for the next calls."""
 
 COMMAND = "from explorer.bounded import serve"
@@ -108,12 +108,12 @@ def call(
     )
     while True:
         try:
-            found = next(reports)
+            result = next(reports)
         except StopIteration as end:
             return end.value
         if report is not None:
             try:
-                report(found)
+                report(result)
             except BaseException:
                 reports.close()
                 raise
@@ -152,7 +152,7 @@ def warm(count: int = 1, modules: tuple[str, ...] = ()) -> None:
         What those that are started import before their first call.
     """
     with _lock:
-        missing = [_Worker(modules) for _ in range(min(count, IDLE) - len(_idle))]
+        missing = [_Worker(modules) for _ in range(min(count, IDLE_WORKERS) - len(_idle))]
         _idle.extend(missing)
 
 
@@ -170,10 +170,10 @@ def _in_place(
     function: Callable[..., Any], args: tuple[Any, ...], cancelled: Cancelled | None, many: bool
 ) -> Generator[Any, None, Any]:
     """Run a function in this process and yield its reports when it has returned."""
-    found: list[Any] = []
-    keywords = {"report": found.append} if many else {}
+    result: list[Any] = []
+    keywords = {"report": result.append} if many else {}
     value = function(*args, cancelled=cancelled, **keywords)
-    yield from found
+    yield from result
     return value
 
 
@@ -359,7 +359,7 @@ def _take() -> _Worker:
 
 def _give_back(worker: _Worker) -> None:
     with _lock:
-        if worker.reusable and len(_idle) < IDLE:
+        if worker.reusable and len(_idle) < IDLE_WORKERS:
             _idle.append(worker)
             return
     if worker.alive:

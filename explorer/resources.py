@@ -96,9 +96,9 @@ def _find(name: str) -> Traversable:
     if isinstance(package, Path):
         places += [package.parent / folder for folder in _CHECKOUT_FOLDERS]
     for place in places:
-        found = place.joinpath(*path.parts)
-        if found.is_file():
-            return found
+        result = place.joinpath(*path.parts)
+        if result.is_file():
+            return result
     raise FileNotFoundError(
         f"{name} is missing from this installation of Privacy Explorer; install it again"
     )

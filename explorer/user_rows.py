@@ -39,9 +39,9 @@ _MAX_RATIO = 12
 """Sides of cached surroundings over those of a box: 3 at first; above 12 they are taken anew."""
 _INT32 = np.iinfo(np.int32)
 
-NO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
+ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
 """Invisible characters without width."""
-_NO_WIDTH = dict.fromkeys(map(ord, NO_WIDTH))
+_NO_WIDTH = dict.fromkeys(map(ord, ZERO_WIDTH))
 
 
 def compose_nfc(text: str) -> str | None:
@@ -67,8 +67,8 @@ def id_text(text: str) -> str | None:
     """
     if text.isascii():
         return text.strip()
-    found = compose_nfc(text.translate(_NO_WIDTH))
-    return None if found is None else found.strip()
+    result = compose_nfc(text.translate(_NO_WIDTH))
+    return None if result is None else result.strip()
 
 
 def round_to_steps(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
@@ -91,8 +91,8 @@ def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
     """
     whole = np.asarray(whole)
     scaled = whole / step.denominator if step < 1 else whole * float(step.numerator)
-    found: NDArray[np.float64] = scaled + 0.0  # −0 becomes a plain 0
-    return found
+    result: NDArray[np.float64] = scaled + 0.0  # −0 becomes a plain 0
+    return result
 
 
 def snap(box: Box, step: Fraction = EARTH_STEP) -> Box:
@@ -305,8 +305,8 @@ class UserRows:
 
     def inside(self, mask: NDArray[np.bool_]) -> tuple[Whole, Whole]:
         """Return the rows of a mask, user by user, and the number of rows of each user."""
-        found = np.flatnonzero(mask)
-        first, last = np.searchsorted(found, self.starts), np.searchsorted(found, self.ends)
+        result = np.flatnonzero(mask)
+        first, last = np.searchsorted(result, self.starts), np.searchsorted(result, self.ends)
         if self.users:
-            found = found[first[0] : last[-1]]
-        return found, last - first
+            result = result[first[0] : last[-1]]
+        return result, last - first

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from explorer.cli.opening import open_file
 from explorer.cli.running import open_host
-from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.help_page import Preset, sample_of
 from explorer.studies.base.result import Mark, Surface
 from explorer.studies.base.study import (
     Cancelled,
@@ -58,7 +58,7 @@ def best_answer(host, study: Study, item: Preset, selection: Selection) -> Resul
         points = min(POINTS, request.sweep.points)
         request = replace(request, sweep=replace(request.sweep, points=points))
     if study.needs_data:
-        request = replace(request, selection=sampled_for(item, selection))
+        request = replace(request, selection=sample_of(item, selection))
     best = None
     try:
         for result in host.answer(request, _until(time.process_time() + LIMIT_S)):

@@ -31,7 +31,7 @@ _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"
 _SCRATCH_NAME = re.compile(_SCRATCH + r"\w{8}", re.ASCII)
 _REPORT = "report.json"
-_PIECE = 1 << 20
+_CHUNK_SIZE = 1 << 20
 _JUST_BEGUN_S = 60
 """Minimum age in seconds of an unlocked entry to count as abandoned."""
 
@@ -330,7 +330,7 @@ def checksums(
     """Return the checksums of files by name; `tick` receives the share done."""
     whole = max(sum((folder / name).stat().st_size for name in names), 1)
     done, checksum_text = 0, {}
-    piece = memoryview(bytearray(_PIECE))
+    piece = memoryview(bytearray(_CHUNK_SIZE))
     for name in names:
         checksum = xxhash.xxh3_128()
         with (folder / name).open("rb", buffering=0) as file:
@@ -384,7 +384,7 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
         Bytes freed.
     """
     capacity = CAPACITY if capacity is None else capacity
-    folders = sorted(_entries(cache_dir), key=_used_at)
+    folders = sorted(_entries(cache_dir), key=_last_use)
     sizes = {folder: _size(folder) for folder in folders}
     total, freed = sum(sizes.values()), 0
     for folder in folders:
@@ -397,7 +397,7 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
     return freed
 
 
-def _used_at(folder: Path) -> int:
+def _last_use(folder: Path) -> int:
     """Return when an entry was last used; 0 if it has been removed meanwhile."""
     try:
         return folder.stat().st_mtime_ns

@@ -60,10 +60,10 @@ from explorer.user_rows import TURN, BoxFilter
 QUERY_BYTES = 1_000_000_000
 """Memory limit of queries in bytes; larger ones spill to disk."""
 
-_PIECE = 400_000
+_CHUNK_SIZE = 400_000
 """Rows fetched at a time."""
 
-_BUSIEST = {"rows": "n", "users": "count(DISTINCT user_id)"}
+_ORDER_COLUMNS = {"rows": "n", "users": "count(DISTINCT user_id)"}
 
 
 class CheckinData:
@@ -308,7 +308,7 @@ class CheckinData:
         cell = grid_cell(box, partition, partition, self.plane)
         counted = self._fetchall(
             f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
-            f"GROUP BY cell ORDER BY {_BUSIEST[by]} DESC, cell LIMIT {int(top)}",
+            f"GROUP BY cell ORDER BY {_ORDER_COLUMNS[by]} DESC, cell LIMIT {int(top)}",
             values,
         )
         people = dict(
@@ -463,8 +463,8 @@ class CheckinData:
 
         Handing over arrays stops all other Python threads: a few milliseconds for a piece.
         """
-        for at in range(0, self._physical, _PIECE):
-            part = f"file_row_number >= {at} AND file_row_number < {at + _PIECE}"
+        for at in range(0, self._physical, _CHUNK_SIZE):
+            part = f"file_row_number >= {at} AND file_row_number < {at + _CHUNK_SIZE}"
             yield self._fetch(f"SELECT {query} FROM {self._rows} WHERE {part}", values)
 
     def _fetchall(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:

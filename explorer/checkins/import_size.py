@@ -33,7 +33,7 @@ QUICK_S = 10.0
 """Imports estimated to be faster start without confirmation."""
 _INTERPRETER = 200_000_000
 """Bytes of a process with all imports of an import step."""
-_PIECE = 1 << 20
+_CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
 def _lines(path: Path) -> tuple[int, int]:
     """Return the lines at the beginning of a file and the disk bytes they occupy."""
     with path.open("rb") as file:
-        head = file.read(_PIECE)
+        head = file.read(_CHUNK_SIZE)
     text = head
     if head.startswith(b"\x1f\x8b"):
         try:

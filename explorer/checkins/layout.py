@@ -25,12 +25,12 @@ from explorer.user_rows import EARTH_STEP, BoxFilter, GridBox, Small, UserRows, 
 
 _FACTS = "layout.json"
 _VERSION = 1
-_COARSE = 0.5
+_MAX_USEFUL_SHARE = 0.5
 """Share of all rows above which a working set saves nothing."""
 LAYOUT = "layout"
 """Folder of a cache entry, or of a shard, with its layout."""
 
-_PIECE = 500_000
+_CHUNK_SIZE = 500_000
 """Rows processed between two calls of `check`: about 5 ms."""
 
 
@@ -147,7 +147,7 @@ class Layout:
         if checksums(folder, sorted(files)) != files:
             raise ValueError("the stored layout has changed")
         arrays: dict[str, Any] = {
-            name: _mapped(folder / f"{name}.npy") if f"{name}.npy" in files else None
+            name: _map_array(folder / f"{name}.npy") if f"{name}.npy" in files else None
             for name in ARRAYS
         }
         y, x = facts["origin"]
@@ -264,11 +264,11 @@ class Layout:
         """
         rows, where = self.rows, BoxFilter(edges.widened())
         parts, taken = [self._part(slice(0), slice(0), self.offsets[:1])], 0
-        for users in rows.pieces(_PIECE):
+        for users in rows.pieces(_CHUNK_SIZE):
             some = rows.cut(users)
             inside, each = some.inside(some.mask(where))
             taken += len(inside)
-            if taken > _COARSE * len(self.y):
+            if taken > _MAX_USEFUL_SHARE * len(self.y):
                 return self
             there = np.flatnonzero(each)
             ends = np.cumsum(each[there]) + (taken - len(inside))
@@ -286,7 +286,7 @@ ARRAYS = tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"
 """Fields stored as one memory-mapped file each."""
 
 
-def _mapped(path: Path) -> NDArray[Any]:
+def _map_array(path: Path) -> NDArray[Any]:
     """Memory-map an array; an empty one is read, because it cannot be mapped."""
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

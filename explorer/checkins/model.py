@@ -183,7 +183,7 @@ class Mapping:
         names = ("user", "y", "x") if self.planar else ("user", "latitude", "longitude")
         user = self.user if self.unit is None else self.unit
         pairs = zip(names, (user, self.lat, self.lon), strict=True)
-        return tuple(name for name, found in pairs if found is None)
+        return tuple(name for name, result in pairs if result is None)
 
     @property
     def may_repeat(self) -> bool:
@@ -202,12 +202,12 @@ class Mapping:
 
     def stored(self) -> dict[str, Any]:
         """Return the fields as JSON values; later additions only if they are set."""
-        return {k: v for k, v in asdict(self).items() if k not in _LATER or v is not None}
+        return {k: v for k, v in asdict(self).items() if k not in _LATER_FIELDS or v is not None}
 
     @property
     def settings(self) -> list[str]:
         """Settings that distinguish cache entries."""
-        later = [f"{name}={self.stored()[name]}" for name in _LATER if name in self.stored()]
+        later = [f"{name}={self.stored()[name]}" for name in _LATER_FIELDS if name in self.stored()]
         return [repr(self), *later]
 
     @property
@@ -221,7 +221,7 @@ class Mapping:
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
-_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit", "order")
+_LATER_FIELDS = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit", "order")
 """Fields added later; left out of cache keys unless they are set, so that keys stay."""
 
 

@@ -27,7 +27,7 @@ from explorer.checkins.store import (
     number_rows,
 )
 
-_ENOUGH = 20
+_MIN_ROWS_TO_JUDGE = 20
 """Minimum number of rows for judging whether a file is of another kind."""
 
 
@@ -191,7 +191,7 @@ def head_check_of(plan: Plan, first: str) -> CheckHead:
         return accept  # the folder says itself that these rows have no such value
 
     def check_head(statistics: HeadStatistics) -> None:
-        if statistics.total < _ENOUGH or statistics.share <= 0.5:
+        if statistics.total < _MIN_ROWS_TO_JUDGE or statistics.share <= 0.5:
             return
         worst = max(statistics.failing, key=lambda reason: statistics.failing[reason])
         if plan.name == first:

@@ -99,7 +99,7 @@ class PartFile:
 
 _CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b"
-_ATTEMPTS = 4
+_MAX_ATTEMPTS = 4
 """Maximum number of consecutive connections without new bytes."""
 
 MAX_BYTES = 2_000_000_000
@@ -216,7 +216,7 @@ def fetch(
     record = target.with_name(target.name + ".sha256")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        known = sha256 or _recorded(record)
+        known = sha256 or _record(record)
         moved = 0
         if not target.is_file():
             part = PartFile(url, target.with_name(target.name + ".part"), max_bytes)
@@ -259,7 +259,7 @@ def fetch_source(
     return fetch(source.url, folder / source.file, progress=progress, cancelled=cancelled)
 
 
-def _recorded(record: Path) -> str | None:
+def _record(record: Path) -> str | None:
     try:
         first = record.read_text(encoding="ascii").split()
     except FileNotFoundError:
@@ -348,7 +348,7 @@ def _download(
         # Earlier bytes don't count: a server that announces too much would continue forever.
         fruitless = 0 if part.size > best else fruitless + 1
         best = max(best, part.size)
-        if fruitless == _ATTEMPTS:
+        if fruitless == _MAX_ATTEMPTS:
             of = "" if part.total is None else f" of {part.total / 1e6:.1f}"
             raise FetchError(
                 f"{url}: {trouble} after {part.size / 1e6:.1f}{of} MB; run it again "

@@ -360,7 +360,7 @@ def _parquet_errors(plan: Plan) -> Iterator[None]:
 _INTERPRETER = 300_000_000
 """Bytes of a worker with all imports, besides the database and its arrays."""
 
-ONCE = (
+REGION_QUERY_NOTE = (
     "Single query: only rows in the region were read and checked for duplicates. Other rows were "
     "not validated, so none of them is counted as rejected, and users are those in the region."
 )
@@ -525,7 +525,7 @@ class _RegionQuery:
             valid,
             {Reason.DUPLICATE: again} if again else {},
             {},
-            (ONCE,),
+            (REGION_QUERY_NOTE,),
             seconds=work.seconds,
         )
         dialects = [one.dialect for one in plans]

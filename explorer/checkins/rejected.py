@@ -19,7 +19,7 @@ from explorer.csv_rows import CsvRows
 from explorer.files import replacing
 
 _BATCH = 50_000
-_TOGETHER = 5_000
+_BATCH_ROWS = 5_000
 _COLUMNS = ("line", "reason", "what is wrong", "text")
 
 
@@ -103,7 +103,7 @@ def _texts_in_worker(
     """Report the texts of lines in batches, in a worker."""
     with closing(connect()) as con, reachable(con, path) as source:
         texts = get_reader(dialect.reader).row_texts(con, source, dialect, iter(batches), cancelled)
-        while some := list(itertools.islice(texts, _TOGETHER)):
+        while some := list(itertools.islice(texts, _BATCH_ROWS)):
             report(some)
 
 

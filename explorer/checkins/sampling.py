@@ -15,7 +15,7 @@ import numpy as np
 HashArray = np.ndarray[Any, np.dtype[np.uint64]]
 
 _PREFIX = b"privacy-explorer sample "
-_PIECE = 1000
+_CHUNK_SIZE = 1000
 """Ids hashed between two yields to other threads: about a millisecond."""
 
 
@@ -62,7 +62,7 @@ def fetched_hashes(names: Any, seed: int, check: Callable[[], None]) -> HashArra
         Called between pieces; may raise to stop.
     """
     key, pieces = sample_key(seed), [np.empty((0, 2), np.uint64)]
-    while rows := names.fetchmany(_PIECE):
+    while rows := names.fetchmany(_CHUNK_SIZE):
         check()
         pieces.append(hash_ids((name for (name,) in rows), key))
         time.sleep(0)  # lets another thread run

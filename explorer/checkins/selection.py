@@ -19,7 +19,7 @@ from explorer.user_rows import BoxFilter, Whole
 
 Companion = TypeVar("Companion")
 
-_PIECE = 200_000
+_CHUNK_SIZE = 200_000
 """Rows per piece: about 10 ms including their processing."""
 
 
@@ -199,7 +199,9 @@ class SelectedRows:
         """Shape (rows,); 1 where the file has no weights."""
         return self._columns.weight
 
-    def pieces(self, size: int = _PIECE) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+    def pieces(
+        self, size: int = _CHUNK_SIZE
+    ) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
         """Yield each row's user, latitude and longitude, some users at a time.
 
         Users are numbered from 0 in each piece, in the order of the layout. This takes less time

@@ -40,7 +40,7 @@ COLUMNS: dict[str, str] = {
 }
 """Files of a split file, by name and type: rows sorted by shard within each piece."""
 
-_PIECE = 1_000_000
+_CHUNK_SIZE = 1_000_000
 """Rows sorted at a time."""
 _IDS = 100_000
 """Ids hashed at a time."""
@@ -283,11 +283,11 @@ def _pieces(con: Any, plan: Plan, new: Path, total: int) -> Iterator[dict[str, A
     columns = "place, lat, lon, same, file_row_number AS row"
     columns += ", epoch_us(time) AS t" if plan.mapping.time is not None else ""
     columns += ", weight" if plan.mapping.weight is not None else ""
-    for at in range(0, total, _PIECE):
+    for at in range(0, total, _CHUNK_SIZE):
         result = con.execute(
             f"SELECT {columns} FROM {rows} r JOIN users ON r.user_id = users.name "
             "WHERE file_row_number >= ? AND file_row_number < ?",
-            [at, at + _PIECE],
+            [at, at + _CHUNK_SIZE],
         ).fetchnumpy()
         if len(result["row"]):
             order = np.argsort(result["row"], kind="stable")  # a join may lose it

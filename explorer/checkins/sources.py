@@ -244,15 +244,15 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
     keys = tuple(folders[0])
     parts = []
     for path, values in zip(files, folders, strict=True):
-        within = _shown(path.relative_to(root))
+        within = _display(path.relative_to(root))
         if tuple(values) != keys:
             raise CheckinError(
                 f"{within} is in folders that name {_listed(values)}, while "
-                f"{_shown(files[0].relative_to(root))} is in folders that name {_listed(keys)}; "
+                f"{_display(files[0].relative_to(root))} is in folders that name {_listed(keys)}; "
                 "open those that belong together."
             )
         parts.append(SourceFile(path, within, tuple(values.values())))
-    left_out = tuple(_shown(path.relative_to(root)) for path in sorted(others))
+    left_out = tuple(_display(path.relative_to(root)) for path in sorted(others))
     return DataFiles(name, tuple(parts), True, keys, left_out)
 
 
@@ -289,7 +289,7 @@ def _listed(keys: Sequence[str] | dict[str, str | None]) -> str:
     return ", ".join(keys) or "no column"
 
 
-def _shown(within: Path) -> str:
+def _display(within: Path) -> str:
     return "/".join(shown_name(Path(name)) for name in within.parts)
 
 

@@ -22,8 +22,8 @@ from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Scan, shifts
 
 Tick = Callable[[float], None]
 
-_SAME = "same, user_id, time, lat, lon"
-MANY = 200_000
+_ROW_ORDER = "same, user_id, time, lat, lon"
+MAX_JOINED_ROWS = 200_000
 """Size of a joined table that fits into memory."""
 
 _PASS_ROWS = 5_000_000
@@ -69,14 +69,14 @@ def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
             run(
                 con,
                 "INSERT INTO found SELECT n FROM (SELECT file_row_number AS n, "
-                f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
+                f"row_number() OVER (PARTITION BY {_ROW_ORDER} ORDER BY file_row_number) AS k "
                 f"FROM {raw} WHERE {part} AND same IN (FROM repeated)) WHERE k > 1",
                 share,
             )
         con.execute("DROP TABLE repeated")
     con.execute(f"COPY (FROM found ORDER BY n) TO {written_file(folder / DUPLICATES)} {PARQUET}")
     total = con.execute("SELECT count(*) FROM found").fetchone()[0]
-    if total > MANY:  # too many to look up in every question: mark the rows themselves
+    if total > MAX_JOINED_ROWS:  # too many to look up in every question: mark the rows themselves
         code = f"CASE WHEN n IS NULL THEN code ELSE {Reason.DUPLICATE.code} END::UTINYINT"
         _rewrite(
             con,
@@ -191,7 +191,7 @@ def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: 
     """Rewrite ``rows.parquet``, optionally joined to a table, preserving the order."""
     new = folder / "new.parquet"
     # a join too large for memory loses the order
-    order = "ORDER BY file_row_number" if size > MANY else ""
+    order = "ORDER BY file_row_number" if size > MAX_JOINED_ROWS else ""
     run(
         con,
         f"COPY (SELECT {select} FROM {parquet_table(folder / ROWS, numbered=True)} r "

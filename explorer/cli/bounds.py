@@ -186,7 +186,7 @@ def bounds_command(
     """
     from explorer.engine.session.imported_curves import imported_to_list, with_imported_curves
     from explorer.figures.animation_frames import Animation, with_frames
-    from explorer.figures.export import ExportJob, rendered
+    from explorer.figures.export import ExportJob, render
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, evaluate_claim
     from explorer.studies.registry import get_study
@@ -256,7 +256,7 @@ def bounds_command(
             )
         elif output is None:
             recipe = recipe_of(result, view, None).to_dict()
-            print_bytes(rendered(ExportJob(result, view, recipe, by_suffix("csv"))))
+            print_bytes(render(ExportJob(result, view, recipe, by_suffix("csv"))))
         else:
             animation = Animation(Over.PARAMETER, frames, key=animate) if animate else Animation()
             animated = partial(with_frames, animation=animation, answer=host.answer)
@@ -266,10 +266,10 @@ def bounds_command(
 
 def _write_reviewer(job: ExportJob) -> None:
     """Write the reviewer's summary to the job's file, or to standard output."""
-    from explorer.figures.export import rendered
+    from explorer.figures.export import render
     from explorer.files import write_whole
 
-    content = rendered(job)
+    content = render(job)
     if job.path is None:
         print_bytes(content)
     else:

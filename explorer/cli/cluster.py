@@ -104,7 +104,7 @@ def many_workers(
 
     For commands with an option ``--workers``, which excludes a cluster.
     """
-    from explorer.engine.computing import connected
+    from explorer.engine.computing import connect
     from explorer.engine.executors.embedded import EmbeddedExecutor
 
     given = click.get_current_context().get_parameter_source("workers")
@@ -113,7 +113,7 @@ def many_workers(
     if cluster is None:
         executor: Executor = EmbeddedExecutor(processes)
     else:
-        executor = connected(cluster, lambda: None)
+        executor = connect(cluster, lambda: None)
     stack.callback(executor.close)
     if cluster is not None and not quiet:
         click.echo(executor.state(), err=True)

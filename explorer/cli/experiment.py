@@ -45,7 +45,7 @@ SWEPT = ("resolution", "sigma", "n0", "w", "epsilon")
 """Parameters of the map with an option for a list of values, the last varying fastest."""
 
 
-def _listed(key: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
+def _list_callback(key: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
     """Return an option callback that parses a comma-separated list of a map parameter."""
 
     def parse(_ctx: click.Context, _option: click.Parameter, raw: str) -> list[Any]:
@@ -146,7 +146,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--epsilon",
     default=".1,.5,1,2,5,10",
     show_default=True,
-    callback=_listed("epsilon"),
+    callback=_list_callback("epsilon"),
     metavar="E,…",
     help="Privacy of the map.",
 )
@@ -154,7 +154,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--resolution",
     default="256",
     show_default=True,
-    callback=_listed("resolution"),
+    callback=_list_callback("resolution"),
     metavar="N,…",
     help="Cells on a side of the map.",
 )
@@ -162,7 +162,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--sigma",
     default=".02",
     show_default=True,
-    callback=_listed("sigma"),
+    callback=_list_callback("sigma"),
     metavar="S,…",
     help="Blur of the heatmaps that are compared, in sides of the map.",
 )
@@ -170,7 +170,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--n0",
     default="200",
     show_default=True,
-    callback=_listed("n0"),
+    callback=_list_callback("n0"),
     metavar="N,…",
     help="Assumed number of users.",
 )
@@ -178,7 +178,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--w",
     default="20",
     show_default=True,
-    callback=_listed("w"),
+    callback=_list_callback("w"),
     metavar="N,…",
     help="Selected cells per level.",
 )

@@ -400,7 +400,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
         "schema": SCHEMA,
         "stamp": result.stamp,
         "unit": "user" if there is None else there.unit.value,
-        **(dict.fromkeys(CURATORS) if private_only else _counted(result, data)),
+        **(dict.fromkeys(CURATORS) if private_only else _curator_part(result, data)),
         "metrics_on": LEFT_OUT if private_only else METRICS_ON,
         "epsilon_per_level": {
             key.removeprefix("epsilon_level_"): r.value
@@ -414,7 +414,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
             for point in points_document(surface)["points"]
         ],
         f"centres_{unit}": numbers["centres_cost"].value if "centres_cost" in numbers else None,
-        "guarantee": _promised(result),
+        "guarantee": _guarantee_part(result),
         "conditions": [
             {"text": c.text, "holds": c.holds, "margin": c.margin} for c in result.conditions
         ],
@@ -433,7 +433,7 @@ METRICS_ON = "filtered maps, sum-normalised, true against private; curator only"
 LEFT_OUT = "left out: only the private map is shown"
 
 
-def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
+def _curator_part(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return counts, metrics and timings, for the curator only."""
     from explorer.studies.heatmap.contributions import histogram_of
     from explorer.studies.heatmap.text import FAR, in_unit
@@ -473,7 +473,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     } | ({"asked_once": " ".join(report.notes)} if data.region_only else {})
 
 
-def _promised(result: Result) -> dict[str, str]:
+def _guarantee_part(result: Result) -> dict[str, str]:
     """Return the guarantee under both neighbouring relations."""
     keys = ("unit", "add_remove", "replace_one", "sentence")
     return {key: getattr(result.guarantee, key) for key in keys}

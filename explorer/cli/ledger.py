@@ -153,13 +153,13 @@ def export_command(file: Path | None, output: Path | None) -> None:
     Entries contain times in seconds: give an export to auditors only.
     """
     from explorer.files import write_whole
-    from explorer.release.ledger.chain import exported
+    from explorer.release.ledger.chain import export_entries
 
     check_folder(output, "--output")
     view, problem = _read(file)
     if problem:
         raise click.ClickException(problem)
-    text = json.dumps(exported(view.id, view.entries), indent=1) + "\n"
+    text = json.dumps(export_entries(view.id, view.entries), indent=1) + "\n"
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -141,7 +141,7 @@ def open_file(
         warm_workers(1, *files)  # starts while this process imports the readers
     from explorer.checkins import MappingNeeded
     from explorer.checkins.cache import sweep
-    from explorer.checkins.region_query import ONCE, query_region
+    from explorer.checkins.region_query import REGION_QUERY_NOTE, query_region
     from explorer.engine.large_import import open_any_size
     from explorer.engine.paths import checkins_cache
     from explorer.geography.region import Region
@@ -168,7 +168,7 @@ def open_file(
     if once is not None:
         opening = partial(query_region, **once)
         if not quiet:
-            click.echo(ONCE, err=True)
+            click.echo(REGION_QUERY_NOTE, err=True)
     try:
         with _unpack_questions():
             data = opening(

@@ -144,8 +144,8 @@ def _release(
     from explorer.release.errors import RefusedError
     from explorer.release.messages import (
         price_text,
-        refused_text,
-        released_text,
+        refusal_text,
+        result_text,
         shared_lines,
         zone_text,
     )
@@ -172,7 +172,7 @@ def _release(
             try:
                 release = resume or find_or_plan_release(ledger, plan)
             except RefusedError as error:
-                raise click.ClickException(refused_text(plan, error)) from None
+                raise click.ClickException(refusal_text(plan, error)) from None
         else:
             release = str(resume)
     if state in ("planned", "reserved"):
@@ -184,7 +184,7 @@ def _release(
     target = out or Path(f"release-{release}.json")
     _write(target, OutputDocument(plan, stored, f"certificate {release}"))
     _write_certificate(target, certificate)
-    click.echo(released_text(plan))
+    click.echo(result_text(plan))
     click.echo(release)
     return 0
 

@@ -159,7 +159,7 @@ def export(
     `animated` adds frames to a job whose format shows several; their progress is printed on a
     terminal.
     """
-    from explorer.figures.export import ExportJob, rendered
+    from explorer.figures.export import ExportJob, render
     from explorer.files import write_whole
 
     recipe = recipe_of(result, view, data).to_dict()
@@ -169,7 +169,7 @@ def export(
         result, view, recipe, form, output, pixels, dpi, backdrop=backdrop, report=report
     )
     try:
-        write_whole(output, rendered(animated(job)))
+        write_whole(output, render(animated(job)))
     finally:
         if report is _show_drawn:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -27,7 +27,7 @@ def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
         studies = [get_study(c.id) for c in study_infos()] if study is None else [get_study(study)]
         result = {
             "schema": "privacy-explorer-studies/1",
-            "studies": [described(s) for s in studies],
+            "studies": [study_as_json(s) for s in studies],
         }
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif figures:
@@ -43,7 +43,7 @@ def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
         click.echo("\nprivacy-explorer studies STUDY says more of one.")
 
 
-def described(study: Study) -> dict[str, Any]:
+def study_as_json(study: Study) -> dict[str, Any]:
     """Return a study's declaration as JSON values.
 
     Ends of a range are null where there is none.

@@ -82,7 +82,7 @@ class Computing:
                     there.close()
                 else:
                     return there
-            there = connected(cluster, check)
+            there = connect(cluster, check)
             with self._lock:
                 if cluster == self._cluster:
                     self._connected = there
@@ -153,7 +153,7 @@ class Computing:
             return self._all_cores().state()
         if cluster == self._cluster:
             return self.connect(check).state()
-        executor = connected(cluster, check)
+        executor = connect(cluster, check)
         try:
             return executor.state()
         finally:
@@ -176,7 +176,7 @@ class Computing:
             return self._many
 
 
-def connected(cluster: Cluster, check: Check) -> Executor:
+def connect(cluster: Cluster, check: Check) -> Executor:
     """Return an executor of a cluster; raises as `DaskExecutor`."""
     # Dask is imported when a cluster is wanted, and never in the window's process.
     from explorer.engine.executors.dask import DaskExecutor

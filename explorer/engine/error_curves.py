@@ -40,7 +40,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     trials_in_order,
 )
 from explorer.studies.heatmap.experiments.evaluation import (
-    NOT_THERE,
+    NO_CHECKINS_OF_FILE,
     SYNTHETIC_USERS,
     THE_SAME,
     EvaluationData,
@@ -208,22 +208,22 @@ class UtilityEvaluator:
         answer = ErrorCurves(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         first = first_curve(trials)
         with closing(Checkpoint(trials_file())) as checkpoint:
-            found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
+            result: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
         parts = (
             self._results(batch, where, check)
             for batch, where in ((first, nearest), (trials, executor))
         )
         for part in chain.from_iterable(parts):
-            found |= part
+            result |= part
             now = time.monotonic()
             # Kept back, the first whole curve would wait for processes that are only starting.
-            whole = answer.done < len(first.by_key) <= len(found)
-            if now < following and not whole and len(found) < answer.total:
+            whole = answer.done < len(first.by_key) <= len(result)
+            if now < following and not whole and len(result) < answer.total:
                 continue
-            following = now + (FIRST_S if len(found) < len(rows) else LATER_S)
-            curves = tuple(error_curves(trials, found, question.measure))
-            answer = replace(answer, curves=curves, done=len(found))
+            following = now + (FIRST_S if len(result) < len(rows) else LATER_S)
+            curves = tuple(error_curves(trials, result, question.measure))
+            answer = replace(answer, curves=curves, done=len(result))
             if answer.done:
                 report(answer)
             if not answer.grey.size and answer.done >= len(first.by_key):
@@ -259,11 +259,11 @@ class UtilityEvaluator:
             point = Point(place, source, source.users, values, draws)
             rows = list(rows_of([point], SEED, self._folder, (measure.key,)))
             trials = Trials.of(rows, task_key)
-            found: dict[str, Any] = {}
+            result: dict[str, Any] = {}
             for part in self._results(trials, executor, check):
-                found |= part
-                report(SearchProgress(epsilon, len(found), draws))
-            measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
+                result |= part
+                report(SearchProgress(epsilon, len(result), draws))
+            measured = [result[task_key(trial)][measure.key] for trial in rows[0].trials]
             try:
                 request = asks.send([worst if value is None else value for value in measured])
             except StopIteration as end:
@@ -296,8 +296,8 @@ class UtilityEvaluator:
         places = [alike.index(one) for one in alike]
         distinct = sorted(set(places))
         errors = dict.fromkeys(distinct, np.nan)
-        for i, found in executor.map(run_grey, [tasks[j] for j in distinct], check):
-            errors[distinct[i]] = np.nan if found[measure] is None else found[measure]
+        for i, result in executor.map(run_grey, [tasks[j] for j in distinct], check):
+            errors[distinct[i]] = np.nan if result[measure] is None else result[measure]
         return np.array([errors[place] for place in places])
 
     def _source(
@@ -323,7 +323,7 @@ class UtilityEvaluator:
         image = image_like(selection.image, data.images)
         evaluation = EvaluationData(data, region.box, image=image)
         users = min(int(question.request["n0"]), evaluation.present()) or 1
-        nobody = NOT_THERE.format(name=data.basename)
+        nobody = NO_CHECKINS_OF_FILE.format(name=data.basename)
         judged_on = replace(evaluation, users=users, check=check, nobody=nobody)
         return replace(place_of(region), region=selection.region), judged_on
 

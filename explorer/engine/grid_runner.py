@@ -28,14 +28,14 @@ from explorer.studies.base.grid import (
     Grid,
     GridAnswer,
     answer_to_dict,
-    averaged,
+    average_trials,
     axes_of,
     cell_of,
     requests_of,
     series_of,
 )
 from explorer.studies.base.study import Cancelled, Kind, Request, Scale, Series, quantity
-from explorer.studies.registry import StudyInfo, get_study, registered, set_registered
+from explorer.studies.registry import StudyInfo, get_study, registered_studies, set_registered
 
 FIRST, BEST, AGAIN = "first", "best", "again"
 """A study's first answer, its last one, and of another trial the last one's simulated curves."""
@@ -54,7 +54,7 @@ def worker_task(task: Task, files: Mapping[str, Path]) -> Task:
     return {
         **task,
         "files": {value: str(files[value]) for value in needed if value in files},
-        "cards": [asdict(info) for info in registered()],
+        "cards": [asdict(info) for info in registered_studies()],
     }
 
 
@@ -84,7 +84,7 @@ def run_cell(task: Task) -> dict[str, Any]:
         If it needs a file that was not open when the grid was asked.
     """
     infos = [StudyInfo(**info) for info in task["cards"]]
-    if set(infos) != set(registered()):
+    if set(infos) != set(registered_studies()):
         set_registered(infos)
     runtime = _runtime()
     for value, path in task["files"].items():
@@ -224,7 +224,7 @@ class GridRunner:
             first, drawn = self._first[place], self._drawn[place]
             # In the order of the trials, not of their coming: sums depend on it.
             others = [drawn[trial] for trial in sorted(drawn)]
-            changed[place] = first if first.error else averaged(first, others, self._least)
+            changed[place] = first if first.error else average_trials(first, others, self._least)
         cells = tuple(changed.get(place, cell) for place, cell in enumerate(self.answer.cells))
         self.answer = replace(self.answer, cells=cells, done=self.answer.done + len(results))
         return tuple(sorted(changed))

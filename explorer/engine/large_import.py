@@ -304,13 +304,13 @@ class _Import:
     ) -> list[dict[str, Any]]:
         """Return the result of a step for every task, in order."""
         tasks = list(tasks)
-        found: list[Any] = [None] * len(tasks)
+        result: list[Any] = [None] * len(tasks)
         self._tell(stage, low)
         results = pool.map(function, tasks, lambda: check(self._cancelled))
         for done, (number, facts) in enumerate(results, 1):
-            found[number] = facts
+            result[number] = facts
             self._tell(stage, low + (high - low) * done / len(tasks))
-        return found
+        return result
 
     def _tell(self, stage: str, share: float) -> None:
         if self._progress is None:
@@ -405,10 +405,10 @@ class _Import:
             f"COPY (FROM read_parquet([{together}], hive_partitioning=false)) TO "
             f"{written_file(self._folder / REJECTED)} {PARQUET}"
         )
-        found = con.execute(
+        result = con.execute(
             f"SELECT code, count(*) FROM read_parquet([{together}]) GROUP BY code ORDER BY code"
         ).fetchall()
-        return {Reason.of(code): n for code, n in found}
+        return {Reason.of(code): n for code, n in result}
 
 
 def _resumed_size(file: Path, size: ImportSize) -> ImportSize:

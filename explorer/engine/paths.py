@@ -50,14 +50,14 @@ def find_cache(wanted: str) -> CacheFolder:
         entry = new_entry(None)  # locked: if we are killed, the next start takes it away
         atexit.register(entry.close)
         why = error.strerror or str(error)
-        found = CacheFolder(
+        result = CacheFolder(
             entry.folder,
             f"Nothing can be cached in {error.filename or wanted} ({why[:1].lower()}{why[1:]}), so "
             "check-ins will be read anew at every start.",
         )
         if multiprocessing.parent_process() is None:
-            log.warning(found.complaint)
-        return found
+            log.warning(result.complaint)
+        return result
     return CacheFolder(folder)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CACHE_BYTES = 48_000_000
 """Some 250 complete answers. With 400 MB, memory grew for hours while sliders were dragged (by 12 %
 from the 20th minute to the 60th), for answers that are not used again."""
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 class Closing(Protocol):
@@ -52,7 +52,7 @@ def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
             digest.update(f"{item.name}\0{content_hash(item, check)}\0".encode())
         return digest.hexdigest()
     with open_regular(path) as stream:
-        while piece := stream.read(_PIECE):
+        while piece := stream.read(_CHUNK_BYTES):
             digest.update(piece)
             check()
     return digest.hexdigest()
@@ -164,9 +164,9 @@ class StudyRuntime:
         """
         with self._opening:
             with self._lock:
-                found, stored = self._data.get(fingerprint), self._stored.get(fingerprint)
-            if found is not None:
-                return found
+                result, stored = self._data.get(fingerprint), self._stored.get(fingerprint)
+            if result is not None:
+                return result
             if stored is None:
                 raise LookupError(
                     f"the check-ins with fingerprint {fingerprint[:12]}… are not open; "
@@ -432,7 +432,7 @@ def final_result(
 
 
 _PLAIN = frozenset({bool, int, float, type(None)})
-_SEVERAL = (tuple, list, set, frozenset)
+_CONTAINERS = (tuple, list, set, frozenset)
 
 
 @lru_cache(None)
@@ -453,7 +453,7 @@ def size_of(value: object) -> int:
             total += 64 + len(item)
         elif isinstance(item, np.ndarray):
             total += int(item.nbytes) + 128
-        elif isinstance(item, _SEVERAL):
+        elif isinstance(item, _CONTAINERS):
             total += 64
             left.extend(item)
         elif (names := _fields_of(kind)) is not None:

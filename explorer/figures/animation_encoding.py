@@ -48,7 +48,7 @@ def animation_bytes(job: ExportJob) -> bytes:
     """
     from PIL.PngImagePlugin import PngInfo
 
-    stamped = _stamped(job)
+    stamped = _stamp_frames(job)
     width, height = job.size_px
     if not (width >= 100 and height >= 100 and width * height * len(stamped) <= MAX_FRAMES):
         raise ValueError(
@@ -61,7 +61,7 @@ def animation_bytes(job: ExportJob) -> bytes:
         how = {"pnginfo": PngInfo()}
         how["pnginfo"].add_text("Recipe", text)
         how["pnginfo"].add_itxt("Comment", stamped[0].result.stamp)
-    first, *others = [_of_few_colours(i) if gif else i for i in _drawn(job, stamped)]
+    first, *others = [_of_few_colours(i) if gif else i for i in _draw_frames(job, stamped)]
     stream = io.BytesIO()
     first.save(
         stream,
@@ -89,7 +89,7 @@ def video_bytes(job: ExportJob) -> bytes:
     """
     import av
 
-    stamped = _stamped(job)
+    stamped = _stamp_frames(job)
     width, height = (side // 2 * 2 for side in job.size_px)
     if not (width >= 100 and height >= 100 and width * height <= MAX_VIDEO):
         raise ValueError(
@@ -111,13 +111,13 @@ def video_bytes(job: ExportJob) -> bytes:
         video.codec_context.thread_count = 1
         if codec == "libx264":
             video.options = {"x264-params": "mbtree=0"}
-        for image in _drawn(job, stamped):
+        for image in _draw_frames(job, stamped):
             container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(image), "rgb24")))
         container.mux(video.encode())
     return stream.getvalue()
 
 
-def _stamped(job: ExportJob) -> list[ExportJob]:
+def _stamp_frames(job: ExportJob) -> list[ExportJob]:
     """Return the frames, each stamped with its number and the cost of all frames.
 
     Raises
@@ -142,7 +142,7 @@ def _stamped(job: ExportJob) -> list[ExportJob]:
 def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
     of_parameter = frame.animation.get("over") == Over.PARAMETER
     if of_parameter:
-        frame = _titled(frame)
+        frame = _add_title(frame)
     if not frame.result.surfaces:
         return frame
     spend = captions.spending(frame.result, frame.view, frame.animation)
@@ -162,7 +162,7 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
     return replace(frame, result=stamped)
 
 
-def _titled(frame: ExportJob) -> ExportJob:
+def _add_title(frame: ExportJob) -> ExportJob:
     """Return a frame with the varying value in its title."""
     study = study_of(frame.result)
     assert study is not None
@@ -179,7 +179,7 @@ def _running_text(frame: ExportJob) -> str:
     return parameter_text(p, result.request[p.key])
 
 
-def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
+def _draw_frames(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
     """Yield the frames' pictures in RGB, all on one colour scale or between the same axes."""
     from PIL import Image
 

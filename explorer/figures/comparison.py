@@ -274,7 +274,7 @@ class Grouping:
     verdict: str
 
 
-def grouped(rows: Sequence[ComparedRow]) -> Grouping:
+def group_rows(rows: Sequence[ComparedRow]) -> Grouping:
     """Group rows by study, quantity and settings, in order of first occurrence."""
     result: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
     for place, row in enumerate(rows):

@@ -175,7 +175,7 @@ class ExportJob:
     report: Callable[[float], object] = lambda _: None
 
 
-def rendered(job: ExportJob) -> bytes:
+def render(job: ExportJob) -> bytes:
     """Return a job's file as bytes, after applying the export policy.
 
     Raises
@@ -191,12 +191,12 @@ def rendered(job: ExportJob) -> bytes:
         )
     if job.format.missing:
         raise ValueError(job.format.missing)
-    permitted = replace(_permitted(job), frames=map(_permitted, job.frames))
+    permitted = replace(_apply_policy(job), frames=map(_apply_policy, job.frames))
     data: bytes = resolve_name(job.format.writer)(permitted)
     return data
 
 
-def _permitted(job: ExportJob) -> ExportJob:
+def _apply_policy(job: ExportJob) -> ExportJob:
     """Return a job restricted by the export policy."""
     result, view, recipe = apply_export_policy(job.result, job.view, job.recipe)
     animated = {"animation": dict(job.animation)} if job.animation else {}

@@ -43,7 +43,7 @@ def geojson_bytes(job: ExportJob) -> bytes:
     ValueError
         If the region is not public, or the surfaces have different grids.
     """
-    shown, region = _placed(job)
+    shown, region = _surfaces_and_region(job)
     texts = cell_texts(shown)
     south, west, north, east = region.box
     rows, columns = shown[0].values.shape
@@ -101,7 +101,7 @@ def geotiff_bytes(job: ExportJob) -> bytes:
     from rasterio.crs import CRS
     from rasterio.io import MemoryFile
 
-    shown, region = _placed(job)
+    shown, region = _surfaces_and_region(job)
     one_grid(shown)
     rows, columns = shown[0].values.shape
     high, wide = (region.north - region.south) / rows, (region.east - region.west) / columns
@@ -135,7 +135,7 @@ def geotiff_bytes(job: ExportJob) -> bytes:
         return bytes(memory.read())
 
 
-def _placed(job: ExportJob) -> tuple[list[Surface], Region]:
+def _surfaces_and_region(job: ExportJob) -> tuple[list[Surface], Region]:
     """Return the shown surfaces and their region.
 
     Raises

@@ -16,7 +16,7 @@ BAR_SHARE = 0.8
 """Share of the distance between two x that is covered by bars."""
 FUNCTIONS = (Mark.LINE, Mark.AREA)
 """Marks that are defined between their points, and so can be absent there."""
-BEYOND = 1e3
+UNBOUNDED_HEIGHTS = 1e3
 """Unbounded areas extend this many heights of the picture beyond the finite values."""
 
 
@@ -65,7 +65,7 @@ def area_edges(item: Series, y_log: bool) -> tuple[FloatArray, FloatArray, Float
     known = np.concatenate([*ends, axis_coordinates(item.y, y_log)])
     known = known[np.isfinite(known)]
     floor, top = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    reach = BEYOND * ((top - floor) or abs(top) or 1.0)
+    reach = UNBOUNDED_HEIGHTS * ((top - floor) or abs(top) or 1.0)
     low, high = np.maximum(ends[0], floor - reach), np.minimum(ends[1], top + reach)
     there &= low <= high
     return (

@@ -66,13 +66,13 @@ def rendered_grid(job: GridJob) -> bytes:
 
 
 SCHEMA = "privacy-explorer-grid/1"
-_ABOUT = (
+_CSV_NOTE = (
     "one row a point; value has all computed digits, rounded its four shown ones, an upper bound's "
     "rounded up and a lower one's down; value is empty where the statement does not hold, see "
     "absent; failing are conditions that do not hold at the value set for what is on the x axis; "
     "seed is the first of so many seeds"
 )
-_OWN: dict[str, str] = {
+_OWN_COLUMNS: dict[str, str] = {
     "series": "VARCHAR",
     "label": "VARCHAR",
     "role": "VARCHAR",
@@ -97,7 +97,7 @@ def columns_of(answer: GridAnswer) -> dict[str, str]:
     Parameters of the grid come first, then the one on the x axis, then the other relevant ones.
     """
     parameters = {p.key: _TYPES.get(p.kind, "VARCHAR") for p in _parameters(answer)}
-    return {"study": "VARCHAR", "quantity": "VARCHAR", **parameters, **_OWN}
+    return {"study": "VARCHAR", "quantity": "VARCHAR", **parameters, **_OWN_COLUMNS}
 
 
 def rows_of(answer: GridAnswer) -> Iterator[list[Any]]:
@@ -186,7 +186,7 @@ def _table(answer: GridAnswer) -> str:
 
 def csv_bytes(job: GridJob) -> bytes:
     """Return the table below ``#`` lines with the stamp, what the columns mean and the recipe."""
-    lines = [f"Privacy Explorer {__version__}", job.answer.stamp, _ABOUT]
+    lines = [f"Privacy Explorer {__version__}", job.answer.stamp, _CSV_NOTE]
     comments = "".join(f"# {' '.join(line.split())}\n" for line in lines if line)
     text = comments + RECIPE_PREFIX + recipe_text(job.recipe) + "\n" + _table(job.answer)
     return text.encode()
@@ -201,7 +201,7 @@ def parquet_bytes(job: GridJob) -> bytes:
 
     fields = {
         "recipe": recipe_text(job.recipe),
-        "about": _ABOUT,
+        "about": _CSV_NOTE,
         "stamp": job.answer.stamp,
         "version": __version__,
     }

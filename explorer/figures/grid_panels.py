@@ -78,20 +78,20 @@ def best_curve(answer: GridAnswer) -> str:
 
 def legend_series(answer: GridAnswer, curve: str = "") -> tuple[Series, ...]:
     """Return the entries of the legend: all curves, or one curve per value of the colours."""
-    if not _coloured(answer):
+    if not _set_colour(answer):
         return answer.series
     wanted = curve or best_curve(answer)
     shown = next((s for s in answer.series if s.key == wanted), None)
     if shown is None:
         return ()
     values = answer.axes[2].values
-    return tuple(_renamed(answer, shown, place) for place in range(len(values)))
+    return tuple(_rename(answer, shown, place) for place in range(len(values)))
 
 
 def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
     """Return the panels of a page, row by row, with the answers known so far."""
     _, rows, columns = shape(answer)
-    coloured = _coloured(answer)
+    coloured = _set_colour(answer)
     deep = len(answer.axes[2].values) if len(answer.axes) > 2 else 1
     wanted = curve or best_curve(answer)
     result = []
@@ -101,7 +101,7 @@ def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
             if coloured:
                 cells = answer.cells[first : first + deep]
                 series = tuple(
-                    _renamed(answer, s, place)
+                    _rename(answer, s, place)
                     for place, cell in enumerate(cells)
                     if cell is not None
                     for s in cell.series
@@ -154,10 +154,10 @@ def _spread(numbers: Sequence[float], log: bool) -> tuple[float, float]:
     return low, high
 
 
-def _coloured(answer: GridAnswer) -> bool:
+def _set_colour(answer: GridAnswer) -> bool:
     return answer.grid.colours and len(answer.axes) > 2
 
 
-def _renamed(answer: GridAnswer, s: Series, place: int) -> Series:
+def _rename(answer: GridAnswer, s: Series, place: int) -> Series:
     key = f"{answer.axes[2].parameter.key}={answer.axes[2].values[place]}"
     return replace(s, key=key, label=value_text(answer, 2, place))

@@ -35,7 +35,7 @@ MAX_COMMENT_LINES = 1000
 MAX_BOXES = 10_000
 """Maximum number of sibling boxes in an MP4 file."""
 _MP4_COMMENT = (b"moov", b"udta", b"meta", b"ilst", b"\xa9cmt", b"data")
-_PIECE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _TIFF_DESCRIPTION = 270
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
@@ -169,11 +169,11 @@ def read_exported(
 def _format_of(path: Path) -> tuple[ExportFormat | None, bool]:
     """Return the format of a file by its signature, and whether the program exported it."""
     with path.open("rb") as file:
-        head = file.read(_PIECE)
+        head = file.read(_CHUNK_BYTES)
         result = next((f for f in recipe_formats() if f.recognises(head)), None)
         if result is not None and result.ours_at_end:
-            file.seek(max(0, file.seek(0, io.SEEK_END) - _PIECE))
-            head = file.read(_PIECE)
+            file.seek(max(0, file.seek(0, io.SEEK_END) - _CHUNK_BYTES))
+            head = file.read(_CHUNK_BYTES)
     return result, result is not None and result.ours in head
 
 
@@ -319,7 +319,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
     """Yield the beginning of an SVG in pieces, up to `MAX_HEAD`."""
     read, before = 0, b""
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(_CHUNK_BYTES):
             read += len(piece)
             if read > MAX_HEAD:
                 raise ValueError(

@@ -131,7 +131,7 @@ WIDTHS: dict[Role, float] = {
     Role.ESTIMATE: 1.6,
     Role.BASELINE: 1.2,
 }
-_LONGER: dict[Role, tuple[float, ...]] = {
+_LONG_DASHES: dict[Role, tuple[float, ...]] = {
     Role.UPPER: (12.0, 2.0),
     Role.LOWER: (6.0, 2.5, 3.0, 2.5),
     Role.EXACT: (9.0, 2.0),
@@ -201,7 +201,7 @@ def dashes(role: Role, cycle: int) -> tuple[float, ...]:
 
     `cycle` is the number of complete repetitions of the colours before the curve.
     """
-    return DASHES[role] if cycle == 0 else _LONGER[role] + _DOT * cycle
+    return DASHES[role] if cycle == 0 else _LONG_DASHES[role] + _DOT * cycle
 
 
 def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, SeriesStyle]:

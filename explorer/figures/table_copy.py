@@ -37,9 +37,9 @@ _MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), s
     "✗": r"\times",
 }
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
+_SUBSCRIPTS_TO_PLAIN = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
 """Unicode subscripts and their plain characters: ``λₘₐₓ``, ``nₕ``."""
-_PIECES = re.compile(f"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|.", re.DOTALL)
+_PIECES = re.compile(f"[{''.join(_RAISED)}]+|[{''.join(_SUBSCRIPTS_TO_PLAIN)}]+|.", re.DOTALL)
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -177,8 +177,8 @@ def tex(text: str) -> str:
     """Return text as LaTeX: special characters escaped, missing glyphs as mathematics."""
     parts: list[tuple[bool, str]] = []
     for piece in _PIECES.findall(text):
-        if piece[0] in _LOWERED:
-            parts.append((True, f"_{{{''.join(_LOWERED[sign] for sign in piece)}}}"))
+        if piece[0] in _SUBSCRIPTS_TO_PLAIN:
+            parts.append((True, f"_{{{''.join(_SUBSCRIPTS_TO_PLAIN[sign] for sign in piece)}}}"))
         elif piece[0] in _RAISED:
             parts.append((True, f"^{{{''.join(_RAISED[sign] for sign in piece)}}}"))
         elif piece in _MATH:

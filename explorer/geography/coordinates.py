@@ -34,7 +34,7 @@ def format_place(
     """Format a position on the Earth or, with a plane, as ``x 12.5 px, y 40.0 px``."""
     if plane is None:
         return format_coordinates(latitude, wrap_longitude(longitude), decimals)
-    x, y = (_signed(value, decimals) for value in (longitude, plane.y(latitude)))
+    x, y = (_sign(value, decimals) for value in (longitude, plane.y(latitude)))
     return f"x {x} {plane.unit}, y {y} {plane.unit}"
 
 
@@ -42,11 +42,11 @@ def format_along(value: float, decimals: int, axis: str, plane: Plane | None = N
     """Format one coordinate, of a plane as x (``lon``) or y (``lat``) in its unit."""
     if plane is None:
         return format_degrees(wrap_longitude(value) if axis == "lon" else value, decimals, axis)
-    number = _signed(plane.y(value) if axis == "lat" else value, decimals)
+    number = _sign(plane.y(value) if axis == "lat" else value, decimals)
     return f"{number} {plane.unit}"
 
 
-def _signed(value: float, decimals: int) -> str:
+def _sign(value: float, decimals: int) -> str:
     text = f"{value:.{decimals}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 

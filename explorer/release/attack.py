@@ -24,7 +24,7 @@ from explorer.privacy.releases.attacks import (
     best_guess,
     tradeoff,
 )
-from explorer.privacy.releases.means import PLACES
+from explorer.privacy.releases.means import DECIMAL_PLACES
 from explorer.privacy.releases.selection import permute_and_flip_law
 from explorer.release.dry_run import neighbour, synthetic_records, with_identical_rows
 from explorer.release.mechanisms import MECHANISMS, mechanism_of
@@ -143,7 +143,7 @@ def _bins(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
 
 def _means(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     *sums, count = MECHANISMS["mean/1"].parts(p, epsilon)
-    scale = 10**PLACES
+    scale = 10**DECIMAL_PLACES
     bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
     totals, users = mean_sums(records, p.area, p.columns, bounds, p.units)
     return lambda stored: (

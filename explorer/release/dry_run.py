@@ -20,11 +20,11 @@ from explorer.user_rows import GridBox
 
 STAMP = "rehearsal on synthetic people: nothing was read, spent or released"
 MAX_USERS = 1_000_000
-TOWNS = 5
+TOWN_COUNT = 5
 """Centres of the synthetic rows."""
 ROWS_EACH = 20
 """Mean number of rows of a synthetic user."""
-_EVERYWHERE = GridBox(-90 * 10**7, -180 * 10**7, 90 * 10**7, 180 * 10**7)
+_WHOLE_EARTH = GridBox(-90 * 10**7, -180 * 10**7, 90 * 10**7, 180 * 10**7)
 _YEAR = 365 * 86_400
 
 
@@ -74,7 +74,7 @@ def synthetic_records(
     there = np.ones(rows, bool)
     lat = lon = time = None
     if reads.places:
-        lat, lon = _places(area.edges or _EVERYWHERE, each, rng)
+        lat, lon = _places(area.edges or _WHOLE_EARTH, each, rng)
     if reads.times:
         start, end = _times(area)
         time = rng.integers(start, end, rows)
@@ -158,8 +158,8 @@ def _places(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return coordinates of rows around two towns per user, inside a box."""
     users, rows = len(each), int(each.sum())
-    towns = rng.uniform(0.15, 0.85, (TOWNS, 2))
-    of_user = rng.integers(0, TOWNS, (users, 2))
+    towns = rng.uniform(0.15, 0.85, (TOWN_COUNT, 2))
+    of_user = rng.integers(0, TOWN_COUNT, (users, 2))
     assigned = np.repeat(of_user, each, axis=0)[np.arange(rows), rng.integers(0, 2, rows)]
     at = np.clip(towns[assigned] + rng.normal(0, 0.05, (rows, 2)), 0, 1)
     low = np.array([edges.south, edges.west])

@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from explorer.privacy.releases.means import PLACES, read_decimal
+from explorer.privacy.releases.means import DECIMAL_PLACES, read_decimal
 from explorer.release.errors import ReleaseError
 
 MAX_CHARACTERS = 400
@@ -76,7 +76,7 @@ def _check_exact(value: Any, depth: int) -> None:
                 _check_encodable(step)
             _check_exact(item, depth + 1)
     except _InexactError as error:
-        error.steps.append(shortened(step).strip("'") if isinstance(step, str) else step)
+        error.steps.append(short_repr(step).strip("'") if isinstance(step, str) else step)
         raise
 
 
@@ -109,14 +109,14 @@ def read_json(data: bytes, name: str) -> Any:
     """
 
     def no_float(text: str) -> Any:
-        raise ReleaseError(f"{name}: {shortened(text)} is a float; only whole numbers are exact")
+        raise ReleaseError(f"{name}: {short_repr(text)} is a float; only whole numbers are exact")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
             names = [key for key, _ in pairs]
             twice = next(key for key in names if names.count(key) > 1)
-            raise ReleaseError(f"{name}: {shortened(twice)} stands twice in one object")
+            raise ReleaseError(f"{name}: {short_repr(twice)} stands twice in one object")
         return content
 
     if len(data) > MAX_BYTES:
@@ -157,13 +157,13 @@ def read_fraction(text: object, name: str) -> Fraction:
     match = _FRACTION.fullmatch(text) if isinstance(text, str) else None
     if match is None or len(str(text)) > MAX_CHARACTERS:
         raise ReleaseError(
-            f"{name}: {shortened(text)} is no fraction p/q of whole numbers, at least 0 and of at "
+            f"{name}: {short_repr(text)} is no fraction p/q of whole numbers, at least 0 and of at "
             f"most {MAX_CHARACTERS} characters"
         )
     value = Fraction(int(match[1]), int(match[2]))
     if write_fraction(value) != text:
         raise ReleaseError(
-            f"{name}: {shortened(text)} is not reduced; write {write_fraction(value)}"
+            f"{name}: {short_repr(text)} is not reduced; write {write_fraction(value)}"
         )
     return value
 
@@ -182,10 +182,10 @@ def read_amount(text: object, name: str) -> Fraction:
         if ratio is not None:
             value = Fraction(int(ratio[1]), int(ratio[2]))
         elif (whole := read_decimal(text)) is not None:
-            value = Fraction(whole, 10**PLACES)
+            value = Fraction(whole, 10**DECIMAL_PLACES)
     if value is None or value < 0:
         raise ReleaseError(
-            f"{name}: {shortened(text)} is no fraction p/q or decimal, at least 0 and of at most "
+            f"{name}: {short_repr(text)} is no fraction p/q or decimal, at least 0 and of at most "
             f"{MAX_CHARACTERS} characters"
         )
     return value
@@ -196,7 +196,7 @@ def write_fraction(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def shortened(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a value's repr, truncated for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"

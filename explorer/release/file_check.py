@@ -154,7 +154,7 @@ class RowCounter:
         if len(self._first) < SHOWN:
             for k in left_out[~np.isin(left_out, blank)][: SHOWN - len(self._first)].tolist():
                 row = raw[cut.starts[k] : cut.ends[k]]
-                why = explained(row, self._form, self._reads)
+                why = explain_row(row, self._form, self._reads)
                 self._first.append(Unreadable(self._lines + k + 1, *why))
         self._lines += len(readable)
 
@@ -167,7 +167,7 @@ Why = tuple[str, str, str, str]
 """Column, value, reason and hint."""
 
 
-def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
+def explain_row(row: bytes, form: FileFormat, reads: Reads) -> Why:
     """Return why a row, without its end, can't be read."""
     if len(row) > MAX_ROW_BYTES:
         return "", "", "is longer than 1 MB", _first(_row_hints(row, form, 0))
@@ -184,10 +184,10 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
     text = text_reader(form)
     if wanted > len(form.columns) and text(fields[-1]) != "":
         return "", "", "has no delimiter at its end", ""
-    for name in _needed(form, reads):
+    for name in _required_columns(form, reads):
         raw = fields[form.columns.index(name)]
         result = text(raw)
-        reason, hint = _judged(name, raw, result, form, reads)
+        reason, hint = _judge_field(name, raw, result, form, reads)
         if reason:
             shown = raw.decode("utf-8", "replace") if result is None else result
             shown = "".join(c if c.isprintable() else "�" for c in shown)
@@ -196,7 +196,7 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
     return "", "", "has the declared names of the columns", ""
 
 
-def _needed(form: FileFormat, reads: Reads) -> list[str]:
+def _required_columns(form: FileFormat, reads: Reads) -> list[str]:
     """Return the columns that must be readable, the id first."""
     result = [USER, *(LAT, LON) * reads.places, *(TIME,) * reads.times, *reads.texts]
     # with a declared header, a row without place and time counts as a header row
@@ -204,7 +204,7 @@ def _needed(form: FileFormat, reads: Reads) -> list[str]:
     return list(dict.fromkeys([*result, *placed * HEADERS[form.header]]))
 
 
-def _judged(
+def _judge_field(
     name: str, raw: bytes, text: str | None, form: FileFormat, reads: Reads
 ) -> tuple[str, str]:
     """Return the problem with a field and a hint, or "" for both."""
@@ -336,7 +336,7 @@ def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
         read = read_file(plan.data, plan.form, plan.reads, counter)
         if read.sha256 != sha256:
             raise ReleaseError("data: the file changed while it was read; check it again")
-        known_ids = _known_elsewhere(ledger, plan.population, read.ids)
+        known_ids = _known_in_other_ledgers(ledger, plan.population, read.ids)
         settings = FileSettings(location.settings)
         spent = spending_elsewhere(settings, ledger.id, sha256, content)
         seen = ledger.known.seen(read.ids, sha256, content)
@@ -356,10 +356,10 @@ def compare(location: LedgerLocation, plan: Plan) -> dict[str, int]:
         read = read_file(plan.data, plan.form, Reads())
         ledger.known.record_content(read.sha256, read.content)
         ledger.known.record_opened(read.sha256)
-        return _known_elsewhere(ledger, plan.population, read.ids)
+        return _known_in_other_ledgers(ledger, plan.population, read.ids)
 
 
-def _known_elsewhere(ledger: Ledger, population: str, ids: Iterable[str]) -> dict[str, int]:
+def _known_in_other_ledgers(ledger: Ledger, population: str, ids: Iterable[str]) -> dict[str, int]:
     return {
         other: number
         for other, number in ledger.known.shared(ids).items()

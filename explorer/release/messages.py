@@ -54,7 +54,7 @@ def zone_text(plan: Plan) -> str:
     return f"Times that state no offset are taken as those of {form.time_zone} (time_zone)."
 
 
-def refused_text(plan: Plan, error: RefusedError) -> str:
+def refusal_text(plan: Plan, error: RefusedError) -> str:
     """Return the refusal, the largest ε that fits and the error at that ε."""
     text = str(error)
     if error.largest:
@@ -67,7 +67,7 @@ def refused_text(plan: Plan, error: RefusedError) -> str:
     return text
 
 
-def released_text(plan: Plan) -> str:
+def result_text(plan: Plan) -> str:
     """Return the expected error of the result."""
     errors = plan.mechanism.expected_error(plan.own_parameters, plan.epsilon)
     quantity, half_width, chance = _widest(errors)
@@ -91,12 +91,12 @@ def check_lines(checked: FileCheck) -> list[str]:
             for population, number in checked.known.items()
         ),
         *([] if checked.known else ["no id of this file is known in another population"]),
-        seen_line(checked.seen, partly=checked.seen_partly),
-        *spent_lines(checked),
+        reopened_line(checked.seen, partly=checked.seen_partly),
+        *other_spending_lines(checked),
     ]
 
 
-def seen_line(ids: int, *, partly: bool) -> str:
+def reopened_line(ids: int, *, partly: bool) -> str:
     """Return how many ids of a file were in other files opened before."""
     if not ids:
         rest = "; not all ids of those files are kept" if partly else ""
@@ -108,7 +108,7 @@ def seen_line(ids: int, *, partly: bool) -> str:
     )
 
 
-def spent_lines(checked: FileCheck) -> list[str]:
+def other_spending_lines(checked: FileCheck) -> list[str]:
     """Return what other ledgers of this machine spent on the same data, a line each."""
     return [
         f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "

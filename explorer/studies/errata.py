@@ -51,29 +51,29 @@ def errata() -> dict[str, Erratum]:
     ValueError
         Naming the entry that has not the three parts, or stands there twice.
     """
-    found: dict[str, Erratum] = {}
+    result: dict[str, Erratum] = {}
     for section in re.split(r"^### ", text(), flags=re.MULTILINE)[1:]:
         heading, _, rest = section.partition("\n")
         label, _, title = heading.partition(" · ")
         body = re.split(r"^## ", rest, flags=re.MULTILINE)[0]
         parts = dict(line.split(": ", 1) for line in body.strip().splitlines())
-        if tuple(parts) != _FIELDS or not LABEL.fullmatch(label) or label in found:
+        if tuple(parts) != _FIELDS or not LABEL.fullmatch(label) or label in result:
             raise ValueError(f"ERRATA.md: entry {label!r} is not one of {', '.join(_FIELDS)}")
-        found[label] = Erratum(label, title, *parts.values())
-    return found
+        result[label] = Erratum(label, title, *parts.values())
+    return result
 
 
 def labels_in(words: str) -> list[str]:
     """Return the labels that a text names, ``user-A3 to user-A6`` all four, each once."""
-    found = LABEL.findall(words)
+    result = LABEL.findall(words)
     for first, last in _RANGE.findall(words):
         stem = first.rstrip("0123456789")
         ends = int(first[len(stem) :]), int(last[len(stem) :])
-        found += [f"{stem}{number}" for number in range(ends[0], ends[1] + 1)]
-    return list(dict.fromkeys(found))
+        result += [f"{stem}{number}" for number in range(ends[0], ends[1] + 1)]
+    return list(dict.fromkeys(result))
 
 
-def explained(words: str) -> str:
+def explain_labels(words: str) -> str:
     """Return what the labels of a text are about, a line each; empty if it names none."""
     named = set(labels_in(words))
     if not named:

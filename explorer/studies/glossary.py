@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-MOST_WORDS = 30
+MAX_EXPLANATION_WORDS = 30
 """Of an explanation."""
 
 

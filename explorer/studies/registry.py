@@ -27,7 +27,7 @@ __all__ = [
     "add_installed",
     "get_study",
     "register",
-    "registered",
+    "registered_studies",
     "set_registered",
     "study_ids",
     "study_info",
@@ -120,14 +120,14 @@ def _add(info: StudyInfo) -> None:
     REGISTERED[info.id] = info
 
 
-def registered() -> tuple[StudyInfo, ...]:
+def registered_studies() -> tuple[StudyInfo, ...]:
     """Return the entries of studies registered from outside this package."""
     return tuple(REGISTERED.values())
 
 
 def set_registered(others: Collection[StudyInfo]) -> None:
     """Replace all registered studies, to match those of another process."""
-    for info in set(registered()).difference(others):
+    for info in set(registered_studies()).difference(others):
         unregister(info.id)
     REGISTERED.update((info.id, info) for info in others)
 

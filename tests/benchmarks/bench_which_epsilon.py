@@ -27,7 +27,7 @@ from explorer.studies.base.study import default_request
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     MEASURES,
-    OFTEN,
+    TARGET_SHARE,
     curve_points,
     default_mechanisms,
     trials_in_order,
@@ -73,7 +73,7 @@ def false_alarms(
 
             def reached(epsilon: float, target: float = target) -> bool:
                 values = errors(epsilon)
-                return bool(np.mean(values <= target if good else values >= target) >= OFTEN)
+                return bool(np.mean(values <= target if good else values >= target) >= TARGET_SHARE)
 
             low, high = found.not_enough, found.enough
             wrong += (high is not None and not reached(high)) or (low is not None and reached(low))

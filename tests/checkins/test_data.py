@@ -158,7 +158,7 @@ def test_more_users_than_there_are(data: CheckinData) -> None:
 
 def test_the_file_is_read_in_pieces(data: CheckinData, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = data.layout()
-    monkeypatch.setattr("explorer.checkins.data._PIECE", 700)
+    monkeypatch.setattr("explorer.checkins.data._CHUNK_SIZE", 700)
     pieces = data._build_layout()
     for name in ("y", "x", "t", "offsets", "hashes", "boxes", "users"):
         assert np.array_equal(getattr(whole, name), getattr(pieces, name)), name

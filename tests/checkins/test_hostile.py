@@ -94,7 +94,7 @@ def test_no_long_field_reaches_a_pattern(steps: list[int], text: str) -> None:
     assert times.time_formats([text] * 40) == ()
     assert means.read_decimal(text) is None
     guess_columns.guess_mapping(("user", "time", "lat", "lon"), [row] * 5, 4)
-    assert max(steps, default=0) <= numbers.LONGEST
+    assert max(steps, default=0) <= numbers.MAX_LENGTH
     assert sum(steps) <= 100_000
 
 
@@ -104,7 +104,7 @@ def test_short_fields_are_read_as_before(steps: list[int]) -> None:
     assert numbers.number("5.") == 5
     assert numbers.number("1_000") is None
     assert numbers.has_thousands("1.234,5")
-    assert means.read_decimal("  +.5e-1 ") == 5 * 10 ** (means.PLACES - 2)
+    assert means.read_decimal("  +.5e-1 ") == 5 * 10 ** (means.DECIMAL_PLACES - 2)
     assert steps
 
 

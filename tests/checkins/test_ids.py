@@ -18,7 +18,7 @@ from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.release.ledger.keys import person_mark
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.values import id_reader
-from explorer.user_rows import MAX_MARKS, NO_WIDTH, id_text
+from explorer.user_rows import MAX_MARKS, ZERO_WIDTH, id_text
 
 Write = Callable[..., Path]
 
@@ -35,7 +35,7 @@ SPELLINGS = (
     "Zoë\u3000",
 )
 LETTERS = (
-    *NO_WIDTH,
+    *ZERO_WIDTH,
     *"aeouAZ09 .-_@\t\x0b\x1c\x1f\x85\u00a0\u2003\u2028\u3000",
     "\u0301",
     "\u0308",

@@ -257,7 +257,7 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
 ) -> None:
     """The whole layout answers until they are there; they move on before the box leaves them."""
     monkeypatch.setattr(working_set, "FEW_ROWS", 0)
-    monkeypatch.setattr(layouts, "_PIECE", 500)
+    monkeypatch.setattr(layouts, "_CHUNK_SIZE", 500)
     layout = data.layout()
     sets = WorkingSets(data._entry.file("layout"), lambda: layout)
     checks: list[int] = []

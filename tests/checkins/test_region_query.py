@@ -129,7 +129,7 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
     with data:
         again = data.report.rejected.get(Reason.DUPLICATE, 0)
         assert (again > 0) == (kind != "without times")
-        assert data.report.notes == (region_query.ONCE,)
+        assert data.report.notes == (region_query.REGION_QUERY_NOTE,)
         assert data.report.accounted == data.report.physical_lines
         with StoredData.of(data).open() as elsewhere:  # another process has it, too
             assert counted(elsewhere, {}) == counted(data, {})

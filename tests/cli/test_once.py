@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.checkins.region_query import ONCE
+from explorer.checkins.region_query import REGION_QUERY_NOTE
 from explorer.cli import run
 from tests import snapshots
 from tests.engine.test_large_import import made_folder
@@ -34,10 +34,10 @@ def test_the_answer_is_that_of_the_opened_folder(
         printed = capsys.readouterr()
         told = re.sub(r"Users in file = [\d,]+ · ", "", numbers.read_text())
         found.append((json.loads(printed.out), told))
-        assert (ONCE in printed.err) == (way == ["--once"])
+        assert (REGION_QUERY_NOTE in printed.err) == (way == ["--once"])
     (opened, rows), (once, same_rows) = found
     assert rows == same_rows
-    assert once["asked_once"] == ONCE
+    assert once["asked_once"] == REGION_QUERY_NOTE
     assert "asked_once" not in opened
     for what in ("metrics", "recipe", "contributions", "stamp"):
         assert once[what] == opened[what], what

@@ -119,7 +119,7 @@ def test_check_ins_go_to_other_machines_only_where_the_user_says_so(
         asked.append(cluster)
         return there
 
-    monkeypatch.setattr(computing, "connected", connected)
+    monkeypatch.setattr(computing, "connect", connected)
     places = Computing()
     try:
         places.use(far, calls_too=True)

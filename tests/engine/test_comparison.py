@@ -16,7 +16,7 @@ from explorer.engine.session.comparison import (
     entries_from_list,
     entries_of,
     entries_to_list,
-    moved,
+    move_rows,
     set_for_all,
     with_entries,
 )
@@ -161,7 +161,7 @@ def test_shared_parameters_are_set_where_they_fit() -> None:
 )
 def test_rows_move_together(rows, by, order) -> None:
     entries = tuple(Entry(SHUFFLE, key) for key in "abcd")
-    assert "".join(e.key for e in moved(entries, rows, by)) == order
+    assert "".join(e.key for e in move_rows(entries, rows, by)) == order
 
 
 def test_everything_of_a_session_is_read_back() -> None:

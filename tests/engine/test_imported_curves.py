@@ -24,7 +24,7 @@ from explorer.engine.session.imported_curves import (
 from explorer.engine.session.plot_view import first_keys
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.style import LIGHT, series_styles
@@ -137,7 +137,7 @@ def test_every_format_has_them_and_its_recipe_brings_them_back(
     view = ViewState.for_result(result, own=tuple(imported_to_list(own)))
     recipe = Recipe(result.request, view=view.to_dict()).to_dict()
     path = tmp_path / f"plot.{fmt}"
-    path.write_bytes(rendered(ExportJob(both, view, recipe, by_suffix(fmt))))
+    path.write_bytes(render(ExportJob(both, view, recipe, by_suffix(fmt))))
     if fmt in ("csv", "json", "svg"):
         assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
     back = recipe_from_dict(read_recipe(path))

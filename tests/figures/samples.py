@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.figures.animation_frames import Animation, with_frames
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
@@ -51,7 +51,7 @@ RECIPE = {
 def file_bytes(result, view, recipe, suffix: str, **size) -> bytes:
     """Return what is exported in a format, maps on the shipped basemap, two frames the same."""
     job = ExportJob(result, view, recipe, by_suffix(suffix), **size)
-    return rendered(with_frames(job, Animation(frames=2), lambda *_: iter([result])))
+    return render(with_frames(job, Animation(frames=2), lambda *_: iter([result])))
 
 
 def export(result, view, recipe, path, **size) -> None:
@@ -171,4 +171,4 @@ def exported_map(recipe, suffix: str) -> bytes:
     result = maps()
     view = ViewState.for_result(result, surfaces=("true", "private"))
     job = ExportJob(result, view, recipe, by_suffix(suffix), size_px=(300, 200), dpi=50)
-    return rendered(with_frames(job, Animation(frames=2), lambda request, check: iter([result])))
+    return render(with_frames(job, Animation(frames=2), lambda request, check: iter([result])))

@@ -25,7 +25,7 @@ from explorer.figures.animation_frames import (
     requests,
     with_frames,
 )
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
@@ -86,7 +86,7 @@ def pictures(path: Path) -> list[np.ndarray]:
 def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path) -> None:
     shares: list[float] = []
     path = tmp_path / f"draws.{fmt}"
-    path.write_bytes(rendered(with_frames(job(fmt, report=shares.append), DRAWS, answer)))
+    path.write_bytes(render(with_frames(job(fmt, report=shares.append), DRAWS, answer)))
     frames = pictures(path)
     assert len({frame.tobytes() for frame in frames}) == len(frames) == FRAMES
     assert {frame.shape for frame in frames} == {(300, 400, 3)}
@@ -110,7 +110,7 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
             selection = replace(request.selection, data=f"{int(true.sum()):064x}")
             yield replace(result, surfaces=surfaces, request=replace(request, selection=selection))
 
-        return rendered(with_frames(job(fmt), Animation(Over.MOVING, 3, *SPAN), told))
+        return render(with_frames(job(fmt), Animation(Over.MOVING, 3, *SPAN), told))
 
     assert of(np.eye(16, dtype=np.float32)) == of(np.ones((16, 16), np.float32))
 
@@ -118,7 +118,7 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
 def test_a_video_shows_what_is_drawn_and_players_can_read_it(tmp_path: Path) -> None:
     """An odd side loses a pixel; colours lose less than what tells frames apart."""
     path = tmp_path / "draws.mp4"
-    path.write_bytes(rendered(with_frames(replace(job("mp4"), size_px=(401, 301)), DRAWS, answer)))
+    path.write_bytes(render(with_frames(replace(job("mp4"), size_px=(401, 301)), DRAWS, answer)))
     with pytest.importorskip("av").open(path) as video:
         (stream,) = video.streams.video
         assert stream.codec_context.name in ("h264", "mpeg4")
@@ -127,7 +127,7 @@ def test_a_video_shows_what_is_drawn_and_players_can_read_it(tmp_path: Path) -> 
         assert float(stream.duration * stream.time_base) == pytest.approx(FRAMES * 0.4)
         assert "not private" in video.metadata["description"]
     apng = tmp_path / "draws.apng"
-    apng.write_bytes(rendered(with_frames(job("apng"), DRAWS, answer)))
+    apng.write_bytes(render(with_frames(job("apng"), DRAWS, answer)))
     for one, other in zip(pictures(path), pictures(apng), strict=True):
         assert np.abs(one.astype(int) - other).mean() < 6
 
@@ -140,8 +140,8 @@ def stamps_of(frames: ExportJob, monkeypatch: pytest.MonkeyPatch) -> list[Export
         seen.extend(stamped)
         return iter([Image.new("RGB", (400, 300), (i, 0, 0)) for i in range(len(stamped))])
 
-    monkeypatch.setattr(module, "_drawn", drawn)
-    rendered(frames)
+    monkeypatch.setattr(module, "_draw_frames", drawn)
+    render(frames)
     return seen
 
 
@@ -255,15 +255,15 @@ def test_it_can_be_cancelled_and_refuses_what_is_too_large(monkeypatch) -> None:
 
     for fmt in ANIMATIONS:
         with pytest.raises(Cancelled):
-            rendered(with_frames(job(fmt, report=stop), DRAWS, answer))
+            render(with_frames(job(fmt, report=stop), DRAWS, answer))
         with pytest.raises(ValueError, match="no frames"):
-            rendered(job(fmt, animation=DRAWS.as_recipe()))
+            render(job(fmt, animation=DRAWS.as_recipe()))
         large = with_frames(replace(job(fmt), size_px=(9000, 9000)), DRAWS, answer)
         with pytest.raises(ValueError, match=r"20 frames|a video"):
-            rendered(large)
+            render(large)
     monkeypatch.setattr(module, "MAX_VALUES", FRAMES * 16 * 16 - 1)
     with pytest.raises(ValueError, match="20 frames of 256 cells"):
-        rendered(with_frames(job("gif"), DRAWS, answer))
+        render(with_frames(job("gif"), DRAWS, answer))
 
 
 def test_a_gif_without_a_recipe_is_named(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_frames_of_a_parameter_are_answers_to_its_values(monkeypatch: pytest.Mon
     with pytest.raises(ValueError, match="there are: none"):
         with_frames(replace(asked, result=noisy), run_eps, answer)
     with pytest.raises(ValueError, match="GIF"):
-        rendered(with_frames(asked, DRAWS, answer))
+        render(with_frames(asked, DRAWS, answer))
 
 
 def test_maps_of_a_parameter_that_runs_say_its_value_and_what_all_spend(
@@ -385,7 +385,7 @@ def test_maps_of_a_parameter_that_runs_say_its_value_and_what_all_spend(
         assert frame.view.title.endswith(f"ε = {format_number(value)}")
         assert frame.recipe["values"]["epsilon"] == value
     path = tmp_path / "run.gif"
-    path.write_bytes(rendered(with_frames(job("gif"), run_eps, answer)))
+    path.write_bytes(render(with_frames(job("gif"), run_eps, answer)))
     assert read_recipe(path)["animation"] == {"over": "parameter", "frames": 4, "key": "epsilon"}
     with pytest.raises(ValueError, match="there are: epsilon"):
         with_frames(job("gif"), Animation(Over.PARAMETER, 3, key="delta"), answer)

@@ -110,11 +110,11 @@ def test_pandas_reads_every_point_of_every_curve(study_id, answers) -> None:
 
 
 def test_no_parameter_is_called_like_a_column_of_the_table() -> None:
-    from explorer.figures.grid_export import _OWN
+    from explorer.figures.grid_export import _OWN_COLUMNS
 
     for info in study_infos():
         keys = {p.key for p in get_study(info.id).parameters}
-        assert not keys & {"study", "quantity", *_OWN}, info.id
+        assert not keys & {"study", "quantity", *_OWN_COLUMNS}, info.id
 
 
 def test_tables_have_the_parameters_that_matter_as_columns(answers) -> None:

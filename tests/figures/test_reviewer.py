@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.pages.reviewer import best_proved, reviewer_lines
 from explorer.figures.view_state import ViewState
@@ -56,7 +56,7 @@ def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
     assert "floating point" in said["Claimed"][1]
     shown = float(said["Numbers"][0].split("(")[2].split(",")[0])
     assert found.value <= shown <= found.value * 1.001
-    text = rendered(amplification).decode()
+    text = render(amplification).decode()
     assert all(line in text for lines in said.values() for line in lines)
     recipe = text.partition("# recipe: ")[2]
     assert json.loads(recipe)["study"] == "amplification"
@@ -66,13 +66,13 @@ def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
 def test_latex_and_page_carry_the_same(amplification: ExportJob) -> None:
     from pypdf import PdfReader
 
-    latex = rendered(replace(amplification, format=by_suffix("tex", Kind.REVIEWER))).decode()
+    latex = render(replace(amplification, format=by_suffix("tex", Kind.REVIEWER))).decode()
     assert latex.count(r"\begin{") == latex.count(r"\end{") >= 2
     body = latex.partition("% recipe: ")[0]
     assert body.isascii() or not set(body) & set("εδ≤·₀⁻")
     page = replace(amplification, format=by_suffix("pdf", Kind.REVIEWER))
-    content = rendered(page)
-    assert content == rendered(page)
+    content = render(page)
+    assert content == render(page)
     reader = PdfReader(io.BytesIO(content))
     assert len(reader.pages) == 1
     assert [round(float(n)) for n in reader.pages[0].mediabox[2:]] == [595, 842]

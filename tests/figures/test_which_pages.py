@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
@@ -67,7 +67,7 @@ def result_of(axis: str = "epsilon", measure: str = "emd_km", grey: float = 6.5)
         maps().request,
         chosen,
         MEASURES[measure],
-        words.OFTEN,
+        words.TARGET_SHARE,
         drawn,
         curves,
         np.full(len(x), grey),
@@ -80,7 +80,7 @@ def result_of(axis: str = "epsilon", measure: str = "emd_km", grey: float = 6.5)
 def written(fmt: str, result: Result, **view) -> bytes:
     recipe = Recipe(maps().request, "mine.txt").to_dict() | {"which": {"axis": "epsilon"}}
     look = ViewState(title=TITLE, **{"x_log": True, "y_log": True, **view})
-    return rendered(ExportJob(result, look, recipe, by_suffix(fmt), size_px=(1000, 700), dpi=100))
+    return render(ExportJob(result, look, recipe, by_suffix(fmt), size_px=(1000, 700), dpi=100))
 
 
 @pytest.mark.full

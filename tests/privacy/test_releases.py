@@ -216,7 +216,7 @@ def test_adaptive_choice_breaks_exact_composition():
 )
 def test_decimals_are_read_exactly_or_not_at_all(text, value):
     found = means.read_decimal(text)
-    assert found == (None if value is None else value * 10**means.PLACES)
+    assert found == (None if value is None else value * 10**means.DECIMAL_PLACES)
 
 
 @given(st.lists(st.decimals(-5, 5, places=3), min_size=1, max_size=8), st.integers(1, 2**20))

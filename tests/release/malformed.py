@@ -24,7 +24,7 @@ from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError
 from explorer.release.exact_json import canonical
-from explorer.release.ledger.chain import exported
+from explorer.release.ledger.chain import export_entries
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.view import View, read_ledger
@@ -171,7 +171,7 @@ class Originals:
             self.view: View = ledger.view()
         self.settings = (folder / "settings of fuzz.json").read_bytes()
         self.ledger = (self.folder / "ledger.sqlite").read_bytes()
-        self.export = json.dumps(exported(self.view.id, self.view.entries)).encode()
+        self.export = json.dumps(export_entries(self.view.id, self.view.entries)).encode()
         self.certificate = canonical(certificate)
         self.plan = json.dumps(plans.content(people)).encode()
 

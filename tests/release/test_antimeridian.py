@@ -13,7 +13,7 @@ import pytest
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.fields import WHERE, Area, Fields
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields
 from explorer.release.outputs import OutputDocument, as_csv, as_geojson
 from explorer.release.plan import Plan, plan_from_json
 from explorer.release.rows.reading import read_file
@@ -86,7 +86,7 @@ def test_cells_of_a_released_map_lie_within_180_degrees(files: tuple[Path, Path]
 
 
 def area(*box: str) -> Area:
-    return Area.of(Fields("a test", {"box": list(box)}, WHERE), needs_box=True)
+    return Area.of(Fields("a test", {"box": list(box)}, AREA_FIELDS), needs_box=True)
 
 
 def test_only_boxes_up_to_180_degrees_cross_it() -> None:

@@ -16,7 +16,7 @@ import yaml
 from explorer.cli import run
 from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import GENESIS, chain_hashes
-from explorer.release.ledger.ledger import OLDER, Ledger
+from explorer.release.ledger.ledger import OLDER_LEDGER, Ledger
 from explorer.release.ledger.settings import machine_settings
 from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.storage import UNSUPPORTED
@@ -180,7 +180,7 @@ def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> 
     capsys.readouterr()
     for command in ("show", "verify", "export"):
         assert run(["ledger", command, "--ledger", str(path)]) == 1
-        assert OLDER in capsys.readouterr().err
+        assert OLDER_LEDGER in capsys.readouterr().err
     assert run(["ledger", "verify", "--ledger", str(export), "--also", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["valid"]
 

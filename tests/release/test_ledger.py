@@ -22,8 +22,8 @@ from explorer.cli import run
 from explorer.release.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.exact_json import canonical
 from explorer.release.ledger import settings
-from explorer.release.ledger.chain import exported
-from explorer.release.ledger.ledger import LOST, NOTICES, OLDER, Ledger
+from explorer.release.ledger.chain import export_entries
+from explorer.release.ledger.ledger import INTERRUPTED_DRAW, NOTICES, OLDER_LEDGER, Ledger
 from explorer.release.ledger.state import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account, replay
 from explorer.release.ledger.storage import DrawLock
 from explorer.release.ledger.view import compare_copies, read_ledger
@@ -288,7 +288,7 @@ def test_ledger_and_key_are_for_their_owner_alone(folder: Path) -> None:
         for name in os.listdir(folder):
             assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
         key = (folder / "ledger.key").read_text().strip()
-        export = canonical(exported(ledger.id, ledger.entries())).decode()
+        export = canonical(export_entries(ledger.id, ledger.entries())).decode()
     assert len(key) == 64
     assert key not in export
     (folder / "ledger.key").chmod(0o644)  # restored from a copy that kept no modes
@@ -303,7 +303,7 @@ def test_an_export_is_read_like_the_ledger(folder: Path, tmp_path: Path) -> None
         released(ledger, population(ledger))
         view = ledger.view()
         file = tmp_path / "ledger.json"
-        file.write_text(json.dumps(exported(ledger.id, view.entries), indent=1))
+        file.write_text(json.dumps(export_entries(ledger.id, view.entries), indent=1))
     found = read_ledger(file)
     assert (found.id, found.entries, found.state) == (view.id, view.entries, view.state)
     assert (found.key, found.outputs) == (None, {})
@@ -360,7 +360,7 @@ def test_killed_before_commit_it_is_lost_and_spent(folder: Path) -> None:
         release = reserved(ledger, people)
         ledger.start(release, 1000)
     with opened(folder) as ledger:
-        assert ledger.notices == [LOST]
+        assert ledger.notices == [INTERRUPTED_DRAW]
         assert ledger.release(release).state == "lost"
         assert ledger.account(people).spent == HALF
         with pytest.raises(LedgerError, match="not committed"):
@@ -481,8 +481,8 @@ def test_a_ledger_rolled_back_is_older_than_the_last_release(folder: Path) -> No
     shutil.rmtree(folder)
     (folder.parent / "backup").rename(folder)
     with opened(folder) as ledger:
-        assert ledger.problem == OLDER
-        with pytest.raises(LedgerError, match=OLDER):
+        assert ledger.problem == OLDER_LEDGER
+        with pytest.raises(LedgerError, match=OLDER_LEDGER):
             planned(ledger, people)
         assert len(ledger.entries()) == 1
 
@@ -663,7 +663,7 @@ def test_the_same_people_are_recognised_in_another_file(folder: Path) -> None:
         assert ledger.known.shared(["Zo\u00e9", "user 3"]) == {one: 1, other: 1}
         assert ledger.known.shared(["nobody"]) == {}
         assert ledger.entries() == before  # no trace in the chain
-        export = canonical(exported(ledger.id, ledger.entries()))
+        export = canonical(export_entries(ledger.id, ledger.entries()))
         marks = ledger._con.execute("SELECT DISTINCT length(mark) FROM people").fetchall()
     assert marks == [(8,)]
     assert b"user 3" not in export
@@ -676,7 +676,7 @@ def test_tags_of_one_file_differ_between_releases(folder: Path) -> None:
         one, other = planned(ledger, people), planned(ledger, people)
         assert ledger.tag(one, FILE) != ledger.tag(other, FILE)
         assert ledger.tag(one, FILE) == ledger.release(one).tag
-        assert FILE not in canonical(exported(ledger.id, ledger.entries())).decode()
+        assert FILE not in canonical(export_entries(ledger.id, ledger.entries())).decode()
 
 
 def test_that_it_was_elsewhere_is_stated_where_it_is_remembered(folder: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from explorer.privacy.heatmaps import all_codes, cumulative_floors
 from explorer.privacy.noise.laplace_law import dlap_tail
-from explorer.privacy.releases.means import PLACES, user_value
+from explorer.privacy.releases.means import DECIMAL_PLACES, user_value
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms import MECHANISMS, contributions, mechanism_of
 from explorer.release.mechanisms.base import UserRecords
@@ -326,7 +326,7 @@ def test_user_maps_by_definition(records, times):
     of = {"1": 0, "2": 1}
     histogram = contributions.bin_counts(records, area, "text", lambda t: of.get(t, 2), 3, B)
     assert histogram.tolist() == bins.tolist()
-    bounds = [(0, 25 * 10 ** (PLACES - 1))] * 2
+    bounds = [(0, 25 * 10 ** (DECIMAL_PLACES - 1))] * 2
     totals, count = contributions.mean_sums(records, area, ("text", "number"), bounds, B)
     assert totals.tolist() == sums
     assert count.tolist() == [users]

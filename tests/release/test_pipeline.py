@@ -20,7 +20,7 @@ import pytest
 from explorer.release import pipeline, subprocess_runner
 from explorer.release.errors import RefusedError, ReleaseError
 from explorer.release.ledger.state import SPENT
-from explorer.release.messages import price_text, refused_text, released_text
+from explorer.release.messages import price_text, refusal_text, result_text
 from explorer.release.pipeline import LedgerLocation, draw, load_plan, plan_release, publish
 from explorer.release.plan import Plan, build_plan
 from explorer.release.subprocess_runner import (
@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_not_even_entered(place: LedgerLocation, rows: Path
     plan = plan_of(opened(place, budget=1), rows, epsilon="3/2")
     with place.open() as ledger, pytest.raises(RefusedError) as caught:
         plan_release(ledger, plan)
-    told = refused_text(plan, caught.value)
+    told = refusal_text(plan, caught.value)
     for word in ("asked 3/2", "left 1", "ε ≤ 1", "number of users", "±3"):
         assert word in told
     assert _kinds(place) == ["budget"]
@@ -311,7 +311,7 @@ def test_words(place: LedgerLocation, rows: Path) -> None:
     with place.open() as ledger:
         account = ledger.account(plan.population)
     snapshots.check(price_text(plan, account))
-    assert released_text(plan).startswith(
+    assert result_text(plan).startswith(
         "Released. If the file is in the declared format, right within ±6 (number of users), 19 "
     )
 

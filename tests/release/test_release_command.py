@@ -37,7 +37,7 @@ from explorer.release.simulations import PROTOCOLS
 from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.release.controller import Result
-from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
+from explorer.ui.release.files import CERTIFICATES, EXPORTS, export_certificate, export_output
 from tests import snapshots
 from tests.figures.reading import everything_in
 from tests.release.plans import (
@@ -430,7 +430,7 @@ def test_no_canary_is_in_what_the_window_exports(
         b"77.123457",
         hashlib.sha256(data).hexdigest().encode(),
     ]
-    for make, suffixes in ((exported, formats), (certified, CERTIFICATES.values())):
+    for make, suffixes in ((export_output, formats), (export_certificate, CERTIFICATES.values())):
         for suffix in suffixes:
             found = everything_in(make(result, Path(f"out.{suffix}")), suffix)
             assert release.encode() in found or suffix in ("json", "yaml"), suffix

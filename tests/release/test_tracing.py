@@ -92,11 +92,17 @@ def drawn(scale: Fraction, size: int, bits: Any) -> np.ndarray:
 
 def trace(patch: pytest.MonkeyPatch) -> None:
     """Have all that mixes users, and what follows, work on traced numbers."""
-    floors, summed, value = integers._floors, contributions.summed, contributions.centred_value
+    floors, summed, value = (
+        integers._floors,
+        contributions.sum_by_index,
+        contributions.centred_value,
+    )
     patch.setattr(integers, "_floors", lambda *given: traced(floors(*given)))
-    patch.setattr(contributions, "summed", lambda at, v, size: traced(summed(at, traced(v), size)))
+    patch.setattr(
+        contributions, "sum_by_index", lambda at, v, size: traced(summed(at, traced(v), size))
+    )
     patch.setattr(contributions, "centred_value", lambda *given: Traced(value(*given)))
-    patch.setattr(contributions, "_packed", traced)
+    patch.setattr(contributions, "_pack", traced)
     patch.setattr(base, "discrete_laplace", drawn)
     patch.setattr(adaptive, "discrete_laplace", drawn)
 

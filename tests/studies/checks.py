@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import (
-    NOT_AMONG,
+    NOT_CLAIMABLE,
     evaluate_claim,
     unclaimed_reasons,
     value_here,
@@ -66,7 +66,7 @@ def assert_claim(study, result, where=""):
             better = turn * value_here(result, series) < most
             if better and not series.pin and series.role in (rivals, Role.EXACT):
                 reason = reasons[series.key]
-                assert reason.why not in ("", NOT_AMONG), (where, wanted, series.key)
+                assert reason.why not in ("", NOT_CLAIMABLE), (where, wanted, series.key)
                 assert reason.mark or wanted, (where, series.key)
             if not better:
                 assert series.key not in reasons, (where, wanted, series.key)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Grade, Reference, Role
-from explorer.studies.base.claims import SO_FAR, check_claim, evaluate_claim, with_claim
+from explorer.studies.base.claims import STILL_COMPUTING, check_claim, evaluate_claim, with_claim
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
@@ -97,11 +97,11 @@ def test_no_verdict_that_bounds_still_computed_may_change() -> None:
         early = evaluate_claim(answer(series("theorem1", 9.0), coming, complete=False), wanted)
         assert early.unsettled
         assert early.text.number == "ε ≤ 9"
-        assert early.text.lines[0] == SO_FAR
+        assert early.text.lines[0] == STILL_COMPUTING
     useful = evaluate_claim(answer(series("theorem1", 1.0), coming, complete=False))
     assert useful.text.lines[0] == evaluate_claim(answer(series("theorem1", 1.0))).text.lines[0]
     settled = evaluate_claim(answer(series("theorem1", 9.0)))
-    assert settled.text.lines[0] not in (SO_FAR, "")
+    assert settled.text.lines[0] not in (STILL_COMPUTING, "")
 
 
 def test_stating_twice_says_the_same() -> None:

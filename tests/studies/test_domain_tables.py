@@ -13,7 +13,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import default_request, default_sweep
 from explorer.studies.coordinate_learnt import CoordinateLearnt
-from explorer.studies.coordinate_learnt.domain_tables import from_files, typed
+from explorer.studies.coordinate_learnt.domain_tables import from_files, parse_tables
 from tests import snapshots
 from tests.studies import walking
 from tests.studies.context import Context
@@ -113,7 +113,7 @@ def test_all_four_levels_of_a_loaded_table(tmp_path):
 )
 def test_invalid_laws_are_refused_by_row(prior, channel, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        typed(prior, channel, False)
+        parse_tables(prior, channel, False)
 
 
 def test_files_are_refused_by_line(tmp_path):

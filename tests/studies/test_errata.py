@@ -9,7 +9,7 @@ import pytest
 
 from explorer.cli import run
 from explorer.studies import errata as module
-from explorer.studies.errata import LABEL, errata, explained, labels_in, text
+from explorer.studies.errata import LABEL, errata, explain_labels, labels_in, text
 
 
 def test_every_entry_has_its_three_parts_and_a_known_paper() -> None:
@@ -73,11 +73,11 @@ def test_a_range_names_all_that_lie_in_it() -> None:
         "user-A5",
     ]
     assert labels_in("the-A3, user-A, heat-A1, SHA-256") == []
-    assert explained("(errata shuf-A4, hist-A1)").splitlines() == [
+    assert explain_labels("(errata shuf-A4, hist-A1)").splitlines() == [
         "hist-A1: Theorem 3.2: what P_hist satisfies",
         "shuf-A4: The range of the order λ",
     ]
-    assert explained("nothing") == ""
+    assert explain_labels("nothing") == ""
 
 
 @pytest.mark.parametrize(

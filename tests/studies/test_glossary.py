@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.studies.glossary import MOST_WORDS, TERMS, mark_terms
+from explorer.studies.glossary import MAX_EXPLANATION_WORDS, TERMS, mark_terms
 
 
 def test_every_term_is_one_short_sentence() -> None:
@@ -11,7 +11,7 @@ def test_every_term_is_one_short_sentence() -> None:
         for key, term in TERMS.items()
         if term.key != key
         or not key.isascii()
-        or not 3 < len(term.means.split()) <= MOST_WORDS
+        or not 3 < len(term.means.split()) <= MAX_EXPLANATION_WORDS
         or not term.means.endswith(".")
         or ". " in term.means
         or "\n" in term.means

@@ -26,8 +26,8 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments.error_curves import AXES, default_mechanisms
-from explorer.studies.heatmap.mechanisms import HIDES_USERS, MECHANISMS, recommended
-from explorer.studies.heatmap.noisy_points import clamped, nearest_turn, one_of_each
+from explorer.studies.heatmap.mechanisms import HIDES_USERS, MECHANISMS, recommend
+from explorer.studies.heatmap.noisy_points import clamp, nearest_turn, one_of_each
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
 from tests import snapshots
@@ -224,7 +224,7 @@ def test_points_that_leave_the_region_stand_on_its_side_and_are_counted() -> Non
     assert 0 < edge.sum() == result.readout("points_clamped").value
     box = (-1.0, 170.0, 1.0, 180.0)
     turned = nearest_turn(np.array([-179.0, 100.0, 175.0]), box)
-    lat, lon, outside = clamped(np.array([0.0, 0.0, 5.0]), turned, box)
+    lat, lon, outside = clamp(np.array([0.0, 0.0, 5.0]), turned, box)
     np.testing.assert_array_equal(lat, [0.0, 0.0, 1.0])
     np.testing.assert_array_equal(lon, [180.0, 170.0, 175.0])  # across the antimeridian
     assert outside == 3
@@ -307,7 +307,7 @@ def test_what_the_largest_user_spends_is_told_to_the_curator_alone() -> None:
 
 def test_it_is_ranked_with_no_other() -> None:
     request = request_for(mechanism="planar-laplace")
-    assert recommended(request).reason == HIDES_USERS
+    assert recommend(request).reason == HIDES_USERS
     for axis in AXES.values():
         assert "planar-laplace" not in default_mechanisms("planar-laplace", axis)
     beside = answers(request_for(beside="points"))[0]

@@ -13,7 +13,7 @@ from explorer.privacy.heatmaps import schedule, theory
 from explorer.privacy.heatmaps.shuffle_parameters import deficient_epsilon
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
-from explorer.studies.guarantees.audits import audited, refuted
+from explorer.studies.guarantees.audits import is_refuted, run_audit
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap_theory import HeatmapTheory
 from explorer.studies.heatmap_theory.audits import audits
@@ -382,9 +382,9 @@ def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
     request = default_request(STUDY, audited=key, delta=0.01)
     subject = audits(request, None, None)
     assert MECHANISMS[key].label in subject.what
-    *_, found = audited(subject, 200, 0)
+    *_, found = run_audit(subject, 200, 0)
     assert (subject.eps, subject.delta) == (1.0, 0.01 if "delta" in MECHANISMS[key].uses else 0.0)
-    assert not refuted(subject, found.tested)
+    assert not is_refuted(subject, found.tested)
 
 
 @pytest.mark.full
@@ -392,8 +392,8 @@ def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
 def test_a_map_whose_noise_is_too_small_is_found_out(key):
     request = default_request(STUDY, audited=key, epsilon=4.0, delta=0.01)
     subject = replace(audits(request, None, None), eps=1.0)
-    *_, found = audited(subject, 2000, 0)
-    assert refuted(subject, found.tested)
+    *_, found = run_audit(subject, 2000, 0)
+    assert is_refuted(subject, found.tested)
 
 
 def test_a_mechanism_that_can_not_run_says_why():

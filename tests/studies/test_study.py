@@ -9,7 +9,7 @@ from explorer.studies.base.study import Fidelity, Result, Study, default_request
 from explorer.studies.registry import (
     get_study,
     register,
-    registered,
+    registered_studies,
     study_info,
     study_infos,
     unregister,
@@ -54,7 +54,7 @@ def test_what_lists_show_stands_on_the_card_alone(least):
         "What must a study have?",
         "bounds",
     )
-    assert registered() == (study_info("least"),)
+    assert registered_studies() == (study_info("least"),)
     assert study_info("least").where == f"{__name__}:Least"
     for shown in study_infos():
         study = get_study(shown.id)

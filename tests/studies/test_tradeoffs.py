@@ -9,7 +9,7 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Cancelled, default_request, default_sweep, relevant
-from explorer.studies.guarantees.audits import Audited, audited, refuted
+from explorer.studies.guarantees.audits import Audited, is_refuted, run_audit
 from explorer.studies.guarantees.tradeoffs import KEY
 from explorer.studies.registry import get_study, study_infos
 from tests.studies.checks import last
@@ -99,15 +99,15 @@ def test_an_audit_shows_nearly_all_of_randomised_response():
         return (rng.random(runs) < (0.75 if side else 0.25)).astype(float)
 
     kept = Audited("randomised response", run, np.log(3))
-    found = list(audited(kept, 100_000, 0))
+    found = list(run_audit(kept, 100_000, 0))
     assert [f.tested is None for f in found] == [True] + [False] * 8
     assert found[-1].share == 1.0
     assert 0.9 * np.log(3) < found[-1].tested.epsilon <= np.log(3)
-    assert not refuted(kept, found[-1].tested)
-    assert refuted(replace(kept, eps=0.9), found[-1].tested)
+    assert not is_refuted(kept, found[-1].tested)
+    assert is_refuted(replace(kept, eps=0.9), found[-1].tested)
     # The curve of (0, 1/2) goes through the same point: nothing is refuted.
     other = replace(kept, eps=0.0, delta=0.5)
-    assert not refuted(other, list(audited(other, 100_000, 0))[-1].tested)
+    assert not is_refuted(other, list(run_audit(other, 100_000, 0))[-1].tested)
 
 
 def test_last_digits_of_noise_are_no_outcome():
@@ -117,7 +117,7 @@ def test_last_digits_of_noise_are_no_outcome():
         seen = side + rng.laplace(size=runs)
         return np.abs(seen) - np.abs(seen - 1)
 
-    found = list(audited(Audited("Laplace noise", run, 1.0), 20_000, 1))
+    found = list(run_audit(Audited("Laplace noise", run, 1.0), 20_000, 1))
     assert found[-1].tested.epsilon <= 1.0
 
 

@@ -11,7 +11,7 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import default_request, default_sweep, quantity
-from explorer.studies.guarantees.audits import audited, refuted
+from explorer.studies.guarantees.audits import is_refuted, run_audit
 from explorer.studies.users_data import UsersData, guarantee
 from explorer.studies.users_data.algorithms import audits
 from tests import snapshots
@@ -242,16 +242,16 @@ def test_audits_do_not_refute_the_algorithms(promise, values):
     subject = audits(request, None, Context())
     assert subject.what.startswith(f"Algorithm {1 if promise == 'linear' else 2}")
     assert subject.eps == pytest.approx(1.0 if "sizes" in values else 20.0 / 4)
-    *_, found = audited(subject, 800, 0)
-    assert not refuted(subject, found.tested)
+    *_, found = run_audit(subject, 800, 0)
+    assert not is_refuted(subject, found.tested)
 
 
 @pytest.mark.parametrize("promise", ["linear", "itemwise"])
 def test_audit_refutes_algorithms_with_too_little_noise(promise):
     request = default_request(STUDY, promise=promise, space="discrete", space_items=4, alpha=20.0)
     subject = replace(audits(request, None, Context()), eps=1.0)
-    *_, found = audited(subject, 2000, 0)
-    assert refuted(subject, found.tested)
+    *_, found = run_audit(subject, 2000, 0)
+    assert is_refuted(subject, found.tested)
 
 
 def test_no_audit_where_nothing_is_drawn_exactly():

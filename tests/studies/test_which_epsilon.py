@@ -250,7 +250,7 @@ def test_the_answer_is_one_sentence() -> None:
         "So far from 1 draw a point."
     )
     found = Found(1.28, 1.07, {1.28: 400, 1.07: 100})
-    snapshots.check(utility_report.certified(found, "adaptive", km, 1.0))
+    snapshots.check(utility_report.search_report(found, "adaptive", km, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.engine.session.plot_view import PlotView
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.comparison import axis_of, grouped
+from explorer.figures.comparison import axis_of, group_rows
 from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
 from explorer.ui.compare.workspace import COLUMNS, dots_of
@@ -293,7 +293,7 @@ def test_the_smaller_bound_is_named_and_whether_that_is_proved(open_window, sett
         ctrl_d(qtbot, window)
         window.tabs.setCurrentWidget(window.tools["compare"])
         qtbot.waitUntil(lambda: not compare.answers.busy)
-        assert [g.title for g in grouped(compare.rows).groups] == [
+        assert [g.title for g in group_rows(compare.rows).groups] == [
             "k = 1,000 clients",
             f"k = {k:,} clients",
         ]

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
 from explorer.ui.panels.guarantee import NO_DATA
-from explorer.ui.widgets.staleness import LAST
+from explorer.ui.widgets.staleness import LAST_ANSWER
 from tests.engine.test_client import gone
 
 STUDY = "shuffle-rdp"
@@ -57,7 +57,7 @@ def test_a_killed_process_is_reported_and_the_next_value_answered(
     qtbot.waitUntil(lambda: not window.busy)
     marks = window.workspaces["bounds"].stale, window.guarantee.stale
     qtbot.waitUntil(lambda: all(mark.isVisible() for mark in marks))
-    assert [mark.text() for mark in marks] == [LAST, LAST]  # nothing is pending
+    assert [mark.text() for mark in marks] == [LAST_ANSWER, LAST_ANSWER]  # nothing is pending
     window.session.set_study(STUDY)
     window.session.set_value("T", 500, STUDY)
     assert settled(window).request["T"] == 500

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
 from explorer.studies.errata import errata
-from explorer.ui.base.styled import linked, with_titles
+from explorer.ui.base.styled import link_labels, with_titles
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from tests.ui.access import check
 
@@ -73,10 +73,10 @@ def test_closed_windows_follow_no_links(open_window, settled) -> None:
 
 
 def test_labels_in_text_are_links_and_nothing_else_is(qtbot) -> None:
-    assert linked("a < b (errata shuf-A4)") == (
+    assert link_labels("a < b (errata shuf-A4)") == (
         "a &lt; b (errata <a href='errata:shuf-A4'>shuf-A4</a>)"
     )
-    assert linked("SHA-256, sub-A4") == "SHA-256, sub-A4"
+    assert link_labels("SHA-256, sub-A4") == "SHA-256, sub-A4"
     text = FixedSizeText()
     qtbot.addWidget(text)
     inside = text.findChild(QLabel)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.engine.session.recipe import Recipe
 from explorer.figures import formats
 from explorer.figures.animation_frames import FRAMES
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
 from explorer.geography.region import Region
@@ -222,7 +222,7 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
         notes=(*(note for note in result.notes if note in NOISY_NOTES), "2,069 users."),
         timings_ms={},
     )
-    again = rendered(replace(jobs[0], result=other, recipe=jobs[0].recipe))
+    again = render(replace(jobs[0], result=other, recipe=jobs[0].recipe))
     assert again == content
     assert window.data.current.fingerprint.encode() not in content
     QGuiApplication.clipboard().clear()

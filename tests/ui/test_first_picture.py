@@ -19,7 +19,7 @@ from explorer.release.pipeline import LedgerLocation
 from explorer.studies.heatmap.parameters import TRUE
 from explorer.ui.app.main_window import MainWindow
 from explorer.ui.controllers.preview import PreviewPicture
-from explorer.ui.controllers.workspace import UNREAD
+from explorer.ui.controllers.workspace import NO_PARTIAL_EXPORT
 from tests.ui.map_page import MapPage, opened
 from tests.ui.small_map import SMALL_MAP
 
@@ -172,7 +172,7 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     window.data.open(large)
     qtbot.waitUntil(lambda: page.preview.picture is not None)
     assert not any(action.isEnabled() for action in actions)
-    assert {action.toolTip() for action in actions} == {UNREAD}
+    assert {action.toolTip() for action in actions} == {NO_PARTIAL_EXPORT}
     assert not window.badge.isVisible()  # which belonged to the synthetic sample
     window.answers["map"].result_ready.emit(page.current_result, 1.0)  # a late result for it
     assert not window.badge.isVisible()
@@ -180,7 +180,7 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     window.output.ask()
     window.output.copy("png")
     assert window.output.dialog is None
-    assert said == [UNREAD, UNREAD]
+    assert said == [NO_PARTIAL_EXPORT, NO_PARTIAL_EXPORT]
     window.tabs.setCurrentWidget(window.tools["compare"])
     assert actions[0].isEnabled()  # surrounding texts do not belong to the file
     window.tabs.setCurrentWidget(page)

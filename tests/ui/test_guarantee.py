@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from explorer.engine.runtime import StudyRuntime
-from explorer.studies.base.claims import SO_FAR, evaluate_claim
+from explorer.studies.base.claims import STILL_COMPUTING, evaluate_claim
 from explorer.studies.base.phrases import best_chance, chance_of, shown_odds
 from explorer.studies.base.study import Guarantee, default_request, default_sweep
 from explorer.studies.catalog import study_ids
@@ -71,7 +71,9 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
             assert panel.odds.isHidden()
             assert panel.headline.text() != ""
             found = evaluate_claim(result)
-            verdict = SO_FAR if found is not None and found.unsettled else "No useful promise."
+            verdict = (
+                STILL_COMPUTING if found is not None and found.unsettled else "No useful promise."
+            )
             assert (verdict in said) == (chance is not None)
 
 

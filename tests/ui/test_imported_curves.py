@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.figures.export import rendered
+from explorer.figures.export import render
 from explorer.figures.formats import by_suffix
 from explorer.figures.style import LIGHT
 from explorer.ui.dialogs.export import ExportDialog
@@ -78,7 +78,7 @@ def test_a_dropped_file_is_drawn_listed_undone_and_exported(
     path = tmp_path / "plot.svg"
     job = dialog.job(path)
     dialog.reject()
-    path.write_bytes(rendered(replace(job, format=by_suffix("svg"))))
+    path.write_bytes(render(replace(job, format=by_suffix("svg"))))
     assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
 
     offered = {a.text(): a for a in bounds.legend.menu_for(KEYS[0]).actions()}

@@ -15,7 +15,7 @@ from explorer.checkins import LoadCancelled, Mapping
 from explorer.checkins.parsing import streams
 from explorer.studies.heatmap.parameters import TRUE
 from explorer.ui.dialogs import open_checkins
-from explorer.ui.dialogs.open_checkins import LOOKING
+from explorer.ui.dialogs.open_checkins import READING_FILE
 from tests.ui.map_page import MapPage, opened
 
 
@@ -28,7 +28,7 @@ def map_page(qtbot) -> Iterator[MapPage]:
 def choose(map_page: MapPage, combo, value: str) -> None:
     """Choose, and wait for the new preview."""
     combo.setCurrentIndex(combo.findData(value))
-    map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("mapping").problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("mapping").problem != READING_FILE)
 
 
 def asked(map_page: MapPage, path):
@@ -155,7 +155,7 @@ def test_looking_again_keeps_the_window_alive(
     dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
     map_page.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()
-    assert dialog.problem == LOOKING
+    assert dialog.problem == READING_FILE
     assert not dialog.load_button.isEnabled()
     dialog.reject()
     assert not seen[0].is_alive()

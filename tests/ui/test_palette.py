@@ -16,7 +16,7 @@ from explorer.ui.dialogs.palette import (
     WORD,
     WORDS,
     EntryKind,
-    folded,
+    fold_text,
     rank,
 )
 from tests.ui.access import check
@@ -42,7 +42,7 @@ def test_what_is_typed_ranks_names(query, names, more, expected) -> None:
 
 
 def test_letters_of_all_alphabets_are_compared_as_they_are_typed() -> None:
-    assert folded("ε₀ (Rényi)") == "epsilon0 renyi"
+    assert fold_text("ε₀ (Rényi)") == "epsilon0 renyi"
 
 
 @pytest.fixture

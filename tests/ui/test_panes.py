@@ -16,7 +16,7 @@ from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.colour_maps import diverging_table
 from explorer.figures.recipes import read_recipe
 from explorer.studies.heatmap.parameters import pane_keys
-from explorer.ui.map.panes import WAITING
+from explorer.ui.map.panes import COMPUTING
 from tests.ui.map_page import MapPage, made_checkins, opened
 from tests.ui.small_map import SMALL_MAP
 from tests.ui.test_map import drag, send
@@ -131,7 +131,7 @@ def test_one_click_shows_the_error_at_rest(map_page: MapPage) -> None:
     panes = map_page.map.panes
     map_page.map.error_action.trigger()
     assert panes.keys == ("true", "private", "error")
-    assert panes.panes["error"].waiting == WAITING or panes.panes["error"].image.isVisible()
+    assert panes.panes["error"].waiting == COMPUTING or panes.panes["error"].image.isVisible()
     map_page.qtbot.waitUntil(
         lambda: any("20 draws" in s.label for s in map_page.map.current_result.surfaces)
     )

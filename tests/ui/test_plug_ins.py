@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.studies.registry import add_installed, registered, unregister
+from explorer.studies.registry import add_installed, registered_studies, unregister
 from tests.test_extension_points import PARTS, TEMPLATE
 
 
@@ -72,4 +72,4 @@ def test_an_unusable_entry_point_is_reported(
     sys.modules.pop("odd")
     assert problem.startswith(f"The study odd:{name} of another package can't be used: ")
     assert why in problem
-    assert registered() == ()
+    assert registered_studies() == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.ui.dialogs.open_checkins import LOOKING, NONE_RED
+from explorer.ui.dialogs.open_checkins import NONE_RED, READING_FILE
 from explorer.ui.dialogs.reading_fields import TYPED
 from tests import snapshots
 from tests.ui.map_page import MapPage, opened
@@ -110,7 +110,7 @@ def test_a_chosen_decimal_mark_is_looked_at_and_loaded(map_page: MapPage, tmp_pa
     assert decimal.currentData() == "."
     assert dialog.problem.startswith("None")
     decimal.setCurrentIndex(decimal.findData(","))
-    map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: dialog.problem != READING_FILE)
     assert dialog.problem == ""
     load(map_page, dialog)
     assert map_page.data.current.rows == 30

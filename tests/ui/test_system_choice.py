@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from explorer.ui.dialogs.open_checkins import LOOKING
+from explorer.ui.dialogs.open_checkins import READING_FILE
 from explorer.ui.dialogs.reading_fields import LOOKING_UP, NOT_YET
 from tests.ui.map_page import MapPage, opened
 
@@ -45,7 +45,7 @@ def choose(map_page: MapPage, combo, value) -> None:
     assert combo.findData(value) >= 0
     combo.setCurrentIndex(combo.findData(value))
     dialog = map_page.panel.dialog("mapping")
-    map_page.qtbot.waitUntil(lambda: dialog.problem not in (LOOKING, LOOKING_UP))
+    map_page.qtbot.waitUntil(lambda: dialog.problem not in (READING_FILE, LOOKING_UP))
 
 
 def load(map_page: MapPage, dialog) -> None:
@@ -123,7 +123,7 @@ def test_a_sheet_is_chosen_looked_at_and_loaded(map_page: MapPage, tmp_path) -> 
     assert [one.text for one in card.question.candidates] == ["Friends", "Check-ins"]
     assert "layer or sheet" in dialog.problem
     card.answers.button(1).click()
-    map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: dialog.problem != READING_FILE)
     assert not dialog.questions.cards
     assert dialog.table.columnCount() == 4
     assert dialog.problem == ""

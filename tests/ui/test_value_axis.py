@@ -6,7 +6,7 @@ import math
 
 from hypothesis import given, strategies as st
 
-from explorer.ui.plot.axes import linear_ticks, log_ticks, nice_range, padded
+from explorer.ui.plot.axes import linear_ticks, log_ticks, nice_range, pad_ends
 
 ROOM = st.floats(2, 30)
 
@@ -59,8 +59,8 @@ def test_a_little_more_data_leaves_the_axis_alone() -> None:
 
 
 def test_marks_at_the_ends_get_room_and_others_leave_the_axis_alone() -> None:
-    assert padded(0.0, 10.0, 0.0, 10.0, 0.01) == (-0.1, 10.1)
-    assert padded(0.0, 10.0, 0.05, 9.0, 0.01) == (0.05 - 0.1, 10.0)
-    assert padded(0.0, 10.0, 1.0, 9.0, 0.01) == (0.0, 10.0)
+    assert pad_ends(0.0, 10.0, 0.0, 10.0, 0.01) == (-0.1, 10.1)
+    assert pad_ends(0.0, 10.0, 0.05, 9.0, 0.01) == (0.05 - 0.1, 10.0)
+    assert pad_ends(0.0, 10.0, 1.0, 9.0, 0.01) == (0.0, 10.0)
     # Points beyond are intentionally outside.
-    assert padded(0.0, 10.0, -5.0, 20.0, 0.01) == (0.0, 10.0)
+    assert pad_ends(0.0, 10.0, -5.0, 20.0, 0.01) == (0.0, 10.0)

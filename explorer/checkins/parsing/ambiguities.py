@@ -125,7 +125,9 @@ OF_THE_MAPPING: dict[str, Callable[[Table], Question | None]] = {
 """Keys of the questions that depend on the mapping and are derived again when it changes."""
 
 
-def _asked(asking: Iterable[Callable[[Table], Question | None]], table: Table) -> list[Question]:
+def _column_question(
+    asking: Iterable[Callable[[Table], Question | None]], table: Table
+) -> list[Question]:
     return [question for ask in asking if (question := ask(table)) is not None]
 
 
@@ -134,7 +136,7 @@ def open_questions(table: Table, guessed_questions: Sequence[Question]) -> tuple
     if 0 < table.named < len(table.columns):
         guessed_questions = [one for one in guessed_questions if one.key != "position"]
         guessed_questions.append(_too_few_names(table))
-    return (*guessed_questions, *_asked(OF_THE_MAPPING.values(), table))
+    return (*guessed_questions, *_column_question(OF_THE_MAPPING.values(), table))
 
 
 def _too_few_names(table: Table) -> Question:
@@ -166,5 +168,5 @@ def remaining_questions(
     named = len(preview.columns) if preview.has_header else 0
     table = Table(preview.columns, preview.sample, mapping, preview.dialect.decimal, named)
     first = [one for one in preview.questions if one.key not in OF_THE_MAPPING]
-    anew = _asked(OF_THE_MAPPING.values(), table)
+    anew = _column_question(OF_THE_MAPPING.values(), table)
     return tuple(one for one in (*first, *anew) if not one.answered_by(given))

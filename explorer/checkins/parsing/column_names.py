@@ -133,7 +133,7 @@ _NEUTRAL = _set(
 )
 """Neutral words."""
 
-VETO = _set(
+VETO_WORDS = _set(
     "type typ tipo types count counts cnt anzahl nombres agent category categoria kategorie "
     "categorie casual class classe klasse classification model modelo modele modell lang language "
     "locale zone timezone age alter edad eta idade gender genero genre sex sexe sexo geschlecht "
@@ -163,7 +163,7 @@ RECORDS = _set(
 )
 """Words for records, places and organisations, whose ids do not identify persons."""
 
-MAYBE = _set(
+WEAK_ID_WORDS = _set(
     "id ids identifier ident name nom nombre nome naam number numero nummer key code household "
     "family host nurse doctor victim officer reporter collector phone telephone tel telefon node "
     "bike bicycle scooter fahrrad bici bicicleta velo fiets flight callsign hex serial "
@@ -185,7 +185,7 @@ _KINDS = {
 }
 """Synonyms of persons or devices, by kind."""
 
-_TOGETHER = (
+_JOINT_WORDS = (
     ("screen", "name"),
     ("user", "name"),
     ("recorded", "by"),
@@ -198,10 +198,10 @@ _TOGETHER = (
 )
 """Pairs of words with a joint meaning."""
 
-STRONG = {
+CLEAR_WORDS = {
     role: _all(role) - _set("x y breite lange laenge breedte lengte") for role in ("lat", "lon")
 }
-WEAK = {
+AMBIGUOUS_WORDS = {
     "lat": _set("y ycoord breite breedte"),
     "lon": _set("x xcoord lange laenge lengte"),
 }
@@ -231,14 +231,14 @@ _NO_TIME = _set(
     "zone timezone offset precision accuracy granularity period duration elapsed moving travel "
     "spent birth dob born working opening unknown zulu"
 )
-LATER = _set(
+OTHER_TIME_WORDS = _set(
     "updated modified edited exported eta expiry expires expiration registered joined birthday "
     "birth dob born geburtsdatum nacimiento naissance nascita nascimento"
 )
 """Words for times other than the row's."""
 
 _NO_PERSON = (
-    VETO
+    VETO_WORDS
     | RECORDS
     | NO_COORDINATE
     | _all("location")
@@ -256,29 +256,29 @@ _NO_PERSON = (
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 
-_LONGEST = 200
+_MAX_NAME_LENGTH = 200
 """Maximum length of compared names."""
 
 _LANGUAGES = tuple(NAMES["user"])
-_SAID = {
+_WORDS_BY_LANGUAGE = {
     language: frozenset(word for said in NAMES.values() for word in said[language].split())
     for language in _LANGUAGES
 }
-_KNOWN = frozenset().union(*_SAID.values())
-_PERSONS = _all("user") | _all("device")
+_ALL_WORDS = frozenset().union(*_WORDS_BY_LANGUAGE.values())
+_PERSON_WORDS = _all("user") | _all("device")
 _NUMBERED = _all("numbered")
 _VOCABULARY = frozenset(
     word
     for words in (
-        _PERSONS,
+        _PERSON_WORDS,
         _NUMBERED,
         COMPANIONS,
         _NEUTRAL,
-        VETO,
+        VETO_WORDS,
         RECORDS,
-        MAYBE,
+        WEAK_ID_WORDS,
         TIMES,
-        *STRONG.values(),
+        *CLEAR_WORDS.values(),
         _FILLING,
         _set("pickup dropoff pick drop start end home work venue origin destination raw"),
     )
@@ -327,7 +327,7 @@ def _without_units(name: str) -> str:
     """Return a name without bracketed parts, unless nothing else is left."""
     bare = _BRACKETS.sub(" ", name)  # in linear time for any name
     # Normal forms take a time that grows with the square of a run of combining marks.
-    return (bare if bare.strip() else name)[:_LONGEST]
+    return (bare if bare.strip() else name)[:_MAX_NAME_LENGTH]
 
 
 @lru_cache(maxsize=4096)
@@ -342,7 +342,7 @@ def words_in(name: str) -> tuple[str, ...]:
     runs = [_plain(word) for word in re.split(r"[\W_]+", cut) if word]
     joined: list[str] = []
     for word in (piece for run in runs for piece in _known_words(run)):
-        if joined and (joined[-1], word) in _TOGETHER:
+        if joined and (joined[-1], word) in _JOINT_WORDS:
             joined[-1] += word
         else:
             joined.append(word)
@@ -372,7 +372,7 @@ def identity_of(name: str) -> Identity:
     """
     words = words_in(name)
     identity = _identity(words)
-    if identity.sure is Sure.YES or VETO & set(words):
+    if identity.sure is Sure.YES or VETO_WORDS & set(words):
         return identity
     segments = name.split(".")
     ends = [_identity(words_in(".".join(segments[i:]))) for i in range(1, len(segments))]
@@ -380,16 +380,18 @@ def identity_of(name: str) -> Identity:
 
 
 def _identity(words: Sequence[str]) -> Identity:
-    heads = [word for word in words if word in _PERSONS or word in _NUMBERED]
+    heads = [word for word in words if word in _PERSON_WORDS or word in _NUMBERED]
     others = [word for word in words if word not in heads]
-    if any(word in VETO for word in others):
+    if any(word in VETO_WORDS for word in others):
         return Identity(Sure.NO)
     companions = [word for word in others if word in COMPANIONS]
     if any(word in RECORDS and word not in companions for word in others):
-        sure = Sure.MAYBE if not heads and set(others) <= MAYBE | COMPANIONS else Sure.NO
+        sure = Sure.MAYBE if not heads and set(others) <= WEAK_ID_WORDS | COMPANIONS else Sure.NO
         return Identity(sure)
     if not heads:
-        maybe = bool(others) and all(word in MAYBE | COMPANIONS | _NEUTRAL for word in others)
+        maybe = bool(others) and all(
+            word in WEAK_ID_WORDS | COMPANIONS | _NEUTRAL for word in others
+        )
         return Identity(Sure.MAYBE if maybe else Sure.NO)
     head = heads[0]
     rank = 1 if not companions else 2 if _NAMES_OF & {*companions, head} else 0
@@ -397,7 +399,7 @@ def _identity(words: Sequence[str]) -> Identity:
     several = len({_KINDS.get(word, word) for word in heads}) > 1
     if several or not all(word in COMPANIONS | _NEUTRAL for word in others):
         return Identity(Sure.MAYBE, kind, rank)
-    if companions or any(word in _PERSONS for word in heads):
+    if companions or any(word in _PERSON_WORDS for word in heads):
         return Identity(Sure.YES, kind, rank)
     return Identity(Sure.MAYBE, kind, rank)
 
@@ -405,7 +407,7 @@ def _identity(words: Sequence[str]) -> Identity:
 def names_no_person(name: str) -> bool:
     """Return whether a name rules out persons and devices."""
     words = set(words_in(name))
-    excluded = VETO if words & (_PERSONS | _NUMBERED) else _NO_PERSON
+    excluded = VETO_WORDS if words & (_PERSON_WORDS | _NUMBERED) else _NO_PERSON
     return bool(words & excluded)
 
 
@@ -418,7 +420,7 @@ def coordinate_of(
     ----------
     name : str
     words : dict
-        `STRONG` or `WEAK`.
+        `CLEAR_WORDS` or `AMBIGUOUS_WORDS`.
     """
     parts = words_in(name)
     if set(parts) & NO_COORDINATE:
@@ -427,7 +429,7 @@ def coordinate_of(
     if len(roles) != 1:
         return None
     (role,) = roles
-    aside = words[role] | WEAK[role] | _FILLING
+    aside = words[role] | AMBIGUOUS_WORDS[role] | _FILLING
     rest = tuple(part for part in parts if part not in aside and not part.isdigit())
     numbers = tuple(part for part in parts if part.isdigit() and part not in ("7", "84"))
     return role, rest + numbers
@@ -450,12 +452,12 @@ def names_day(name: str) -> bool:
     return any(part in _DAYS or part.endswith(("date", "datum")) for part in words_in(name))
 
 
-def known(name: str) -> bool:
+def is_known_column(name: str) -> bool:
     """Return whether a column name is recognised."""
     return (
-        key(name) in _KNOWN
+        key(name) in _ALL_WORDS
         or identity_of(name).sure is Sure.YES
-        or coordinate_of(name, STRONG) is not None
+        or coordinate_of(name, CLEAR_WORDS) is not None
     )
 
 
@@ -463,7 +465,7 @@ def language_of(names: Sequence[str]) -> str:
     """Return the language that recognises most names; English in case of a tie."""
     keys: set[str] = set(map(key, names))
     keys.update(word for name in names for word in words_in(name))
-    return max(_LANGUAGES, key=lambda language: len(keys & _SAID[language]))
+    return max(_LANGUAGES, key=lambda language: len(keys & _WORDS_BY_LANGUAGE[language]))
 
 
 def words_of(language: str, roles: Iterable[str] = NAMES) -> dict[str, tuple[str, ...]]:

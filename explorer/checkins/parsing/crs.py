@@ -185,7 +185,7 @@ WGS_84 = "EPSG:4326"
 FUNCTION = "to_degrees"
 """Database function registered by `crs_function`: (y, x) to a struct of latitude y, longitude x."""
 
-_CLOSE = 1e-6
+_ROUND_TRIP_TOLERANCE = 1e-6
 """Relative tolerance of a round trip through PROJ."""
 
 Convert = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -235,7 +235,7 @@ def canonical_crs(text: str) -> str | None:
     pyproj = _proj()
     shown = text if len(text) <= 60 else text[:60] + "…"
     try:
-        crs = _parsed(pyproj, text)
+        crs = _parse_crs(pyproj, text)
     except (pyproj.exceptions.CRSError, ValueError, TypeError, RecursionError):
         raise ValueError(
             f"there is no reference system {shown!r}; give its EPSG number, such as EPSG:25832"
@@ -251,7 +251,7 @@ def canonical_crs(text: str) -> str | None:
     return None if name in ("EPSG:4326", "EPSG:4979", "OGC:CRS84") else name
 
 
-def _parsed(pyproj: Any, text: str) -> Any:
+def _parse_crs(pyproj: Any, text: str) -> Any:
     """Parse any text that `canonical_crs` accepts; raises ValueError or PROJ's own errors."""
     if text.isdecimal() and text.isascii():
         return pyproj.CRS.from_authority("EPSG", text)
@@ -303,8 +303,8 @@ def converter(crs: str) -> Convert:
         lon, lat = transformer.transform(x, y)
         back_x, back_y = transformer.transform(lon, lat, direction="INVERSE")
         with np.errstate(invalid="ignore"):
-            there = (np.abs(back_x - x) <= _CLOSE * (1 + np.abs(x))) & (
-                np.abs(back_y - y) <= _CLOSE * (1 + np.abs(y))
+            there = (np.abs(back_x - x) <= _ROUND_TRIP_TOLERANCE * (1 + np.abs(x))) & (
+                np.abs(back_y - y) <= _ROUND_TRIP_TOLERANCE * (1 + np.abs(y))
             )
             there &= (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
             lost = np.where(np.isfinite(x) & np.isfinite(y), np.inf, np.nan)
@@ -319,7 +319,7 @@ def describe_crs(crs: str) -> str:
     """Return name and area of a reference system: ``EPSG:25832 (…; Europe …)``."""
     if crs == E7:
         return "degrees times ten million (E7)"
-    known = _parsed(_proj(), crs)
+    known = _parse_crs(_proj(), crs)
     area = known.area_of_use.name.split(":")[0].rstrip(".") if known.area_of_use else ""
     return f"{crs} ({known.name}{'; ' * bool(area)}{area[:80]})"
 

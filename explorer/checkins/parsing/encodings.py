@@ -44,19 +44,19 @@ NAMES = {
 }
 """Codec → display name; common codecs first."""
 
-SURE = 0.9
+MIN_SURE_RATING = 0.9
 """Ratings below are uncertain."""
 
-CLOSE = 0.1
+RIVAL_MARGIN = 0.1
 """Rating difference within which encodings are rivals."""
 
-EVIDENCE = 1 << 16
+MAX_RATED_BYTES = 1 << 16
 """Maximum bytes of non-ASCII lines that are rated."""
 
 _FIELD = re.compile(rb'[^,;\t"\r]+')
 """A field, approximately. In no supported encoding are these delimiters parts of characters."""
 
-_WORD = re.compile(rb"[A-Za-z\x80-\xff][\x80-\xff]|[\x80-\xff][A-Za-z]")
+_ADJACENT_LETTERS = re.compile(rb"[A-Za-z\x80-\xff][\x80-\xff]|[\x80-\xff][A-Za-z]")
 """Adjacent letters; stray bytes are isolated."""
 
 WINDOWS = 64
@@ -204,8 +204,10 @@ def detect(head: bytes, more: Iterable[bytes] = ()) -> Detected:
 def detect_lines(lines: Sequence[bytes]) -> Detected:
     """Detect the encoding of non-ASCII lines; UTF-8 if there are none."""
     invalid = [line for line in lines if not _decodes(line, "utf-8")]
-    words_in = sum(bool(_WORD.search(line)) for line in invalid)
-    if words_in <= len(invalid) / 2 or len(invalid) <= MOSTLY * (len(lines) - len(invalid)):
+    words_in = sum(bool(_ADJACENT_LETTERS.search(line)) for line in invalid)
+    if words_in <= len(invalid) / 2 or len(invalid) <= MAX_INVALID_PER_VALID * (
+        len(lines) - len(invalid)
+    ):
         return Detected("utf-8")
     words: dict[bytes, None] = {}  # each once, as repetition is no further evidence
     size = 0
@@ -214,17 +216,17 @@ def detect_lines(lines: Sequence[bytes]) -> Detected:
             if not field.isascii() and field not in words:
                 words[field] = None
                 size += len(field)
-        if size > EVIDENCE:
+        if size > MAX_RATED_BYTES:
             break
     ratings = rate(b"\n".join(words))
     if not ratings:
         return Detected("utf-8", 0.0)
     best, confidence = ratings[0]
-    rivals = tuple(name for name, rating in ratings[1:] if rating >= confidence - CLOSE)
+    rivals = tuple(name for name, rating in ratings[1:] if rating >= confidence - RIVAL_MARGIN)
     return Detected(best, confidence, rivals, tuple(lines[:1000]))
 
 
-MOSTLY = 20
+MAX_INVALID_PER_VALID = 20
 """Invalid lines per valid UTF-8 line above which a file is not UTF-8."""
 
 
@@ -274,7 +276,7 @@ def sampled_lines(path: Path, size: int) -> Iterable[bytes]:
     with path.open("rb") as file:
         for i in range(1, WINDOWS + 1):
             file.seek(i * size // (WINDOWS + 1))
-            lines = file.read(EVIDENCE).split(b"\n")
+            lines = file.read(MAX_RATED_BYTES).split(b"\n")
             yield b"\n".join(lines[1:-1])
 
 

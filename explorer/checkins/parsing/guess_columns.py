@@ -11,15 +11,15 @@ from typing import Any
 from explorer.checkins.errors import printable
 from explorer.checkins.model import E7, Candidate, Mapping, Preview, Question, Reason
 from explorer.checkins.parsing.column_names import (
-    LATER,
+    AMBIGUOUS_WORDS,
+    CLEAR_WORDS,
     NO_COORDINATE,
-    STRONG,
-    WEAK,
+    OTHER_TIME_WORDS,
     Sure,
     coordinate_of,
     identity_of,
+    is_known_column,
     key,
-    known,
     language_of,
     names_day,
     names_no_person,
@@ -39,8 +39,8 @@ from explorer.checkins.parsing.crs_guess import (
 )
 from explorer.checkins.parsing.numbers import (
     LATITUDE_FIRST,
-    LONGEST,
     LONGITUDE_FIRST,
+    MAX_LENGTH,
     Rows,
     has_fraction,
     match_field,
@@ -59,7 +59,7 @@ from explorer.checkins.parsing.times import (
     time_format,
 )
 
-_BLAMED = {
+_REASONS_OF_ROLE = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
     "lat": (
         Reason.NOT_A_NUMBER,
@@ -100,7 +100,7 @@ def looks_like_header(rows: Rows) -> bool:
     A first row that is only broken (a single bad field) is not a header.
     """
     first = [cell.strip() for cell in rows[0]]
-    familiar = sum(map(known, first))
+    familiar = sum(map(is_known_column, first))
     if any(is_number(cell) or is_iso(cell) for cell in first):
         return False
     if familiar >= 2:
@@ -365,7 +365,7 @@ def _places_and_weights(columns: _Columns) -> None:
 
 def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
     """Assign position columns; return the question that remains, if any."""
-    roles, pairs = columns.roles, _pairs(columns, STRONG)
+    roles, pairs = columns.roles, _pairs(columns, CLEAR_WORDS)
     strong = bool(pairs)
     places: dict[str, int] = {}
     for i, name in enumerate(columns.names if columns.named else ()):
@@ -389,7 +389,9 @@ def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
             roles.update(metric)
             settings["crs"] = ""
             return None
-        pairs = [p for p in _pairs(columns, WEAK) if _both_degrees(columns, p, fractions=True)]
+        pairs = [
+            p for p in _pairs(columns, AMBIGUOUS_WORDS) if _both_degrees(columns, p, fractions=True)
+        ]
     if len(pairs) == 1:
         lat, lon, rest = pairs[0]
         if not strong and rest:
@@ -417,8 +419,8 @@ def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
         coordinate = coordinate_of(name, words)
         if coordinate is not None and columns.filled[i]:
             by_rest.setdefault(coordinate[1], {"lat": [], "lon": []})[coordinate[0]].append(i)
-    if words is STRONG:
-        _glued(columns, by_rest)
+    if words is CLEAR_WORDS:
+        _add_joined_pairs(columns, by_rest)
     return [
         (lat, lon, rest)
         for rest, roles in by_rest.items()
@@ -427,11 +429,16 @@ def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
     ]
 
 
-def _glued(columns: _Columns, by_rest: dict[tuple[str, ...], dict[str, list[int]]]) -> None:
+def _add_joined_pairs(
+    columns: _Columns, by_rest: dict[tuple[str, ...], dict[str, list[int]]]
+) -> None:
     """Add pairs such as ``siteLat`` and ``siteLng`` written as one word."""
     for i, name in enumerate(columns.names):
         letters, words = key(name), set(words_in(name))
-        if words & (STRONG["lat"] | STRONG["lon"] | NO_COORDINATE) or not columns.filled[i]:
+        if (
+            words & (CLEAR_WORDS["lat"] | CLEAR_WORDS["lon"] | NO_COORDINATE)
+            or not columns.filled[i]
+        ):
             continue
         for role, ends in (("lat", ("latitude", "lat")), ("lon", ("longitude", "lng", "lon"))):
             end = next((e for e in ends if letters.endswith(e) or letters.startswith(e)), None)
@@ -517,7 +524,7 @@ def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
     ]
     words = words_in(columns.names[i])
     if some[0].upper().lstrip("SRID=0123456789; ").startswith("POINT") or (
-        set(words) & STRONG["lon"] and words[0] in STRONG["lon"]
+        set(words) & CLEAR_WORDS["lon"] and words[0] in CLEAR_WORDS["lon"]
     ):
         orders.reverse()
     which = {LATITUDE_FIRST: "latitude first", LONGITUDE_FIRST: "longitude first"}
@@ -636,7 +643,7 @@ def _may_be_serial(columns: _Columns, i: int) -> bool:
 
 
 def _of_another_moment(columns: _Columns, i: int) -> bool:
-    return columns.named and bool(LATER & set(words_in(columns.names[i])))
+    return columns.named and bool(OTHER_TIME_WORDS & set(words_in(columns.names[i])))
 
 
 def _differs(columns: _Columns, day: int, moment: int) -> bool:
@@ -773,7 +780,7 @@ def _repeats(columns: _Columns, i: int) -> bool:
     """Return whether values look like identifiers: integers or text, repeated, not few."""
     values = columns.filled[i][:OF_ROWS]
     distinct = len(set(values))
-    whole = share(values, lambda v: not re.fullmatch(r"[+-]?\d*[.,]\d+", v[:LONGEST])) > 0.5
+    whole = share(values, lambda v: not re.fullmatch(r"[+-]?\d*[.,]\d+", v[:MAX_LENGTH])) > 0.5
     return whole and not columns.moments[i] and max(2, len(values) // 100) < distinct < len(values)
 
 
@@ -798,7 +805,7 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
         To be put behind a sentence: beginning with a colon, or empty.
     """
     worst = max(failing, key=lambda reason: failing[reason], default=None)
-    blamed = [role for role, reasons in _BLAMED.items() if worst in reasons]
+    blamed = [role for role, reasons in _REASONS_OF_ROLE.items() if worst in reasons]
     columns = [column for role in blamed if (column := getattr(mapping, role)) is not None]
     if worst is None or not columns:
         return ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from explorer.checkins.model import Dialect
-from explorer.checkins.parsing.column_names import known
+from explorer.checkins.parsing.column_names import is_known_column
 from explorer.checkins.parsing.guess_columns import is_number, looks_like_header
 from explorer.checkins.parsing.numbers import Rows
 from explorer.checkins.parsing.times import is_iso, share, time_format
@@ -94,7 +94,14 @@ def _names_numbers(row: Sequence[str], below: Sequence[str]) -> bool:
     """Return whether known names are above at least two numbers."""
     if len(row) != len(below) or any(map(is_number, row)):
         return False
-    return sum(is_number(value) for name, value in zip(row, below, strict=True) if known(name)) >= 2
+    return (
+        sum(
+            is_number(value)
+            for name, value in zip(row, below, strict=True)
+            if is_known_column(name)
+        )
+        >= 2
+    )
 
 
 def is_comment(line: str) -> bool:
@@ -121,7 +128,7 @@ def usual_number(counts: Sequence[int]) -> int:
 
 
 def _familiar(row: Sequence[str]) -> int:
-    return sum(map(known, row))
+    return sum(map(is_known_column, row))
 
 
 def _typed_columns(rows: Rows) -> tuple[list[int], list[int]]:

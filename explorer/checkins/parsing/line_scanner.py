@@ -22,7 +22,7 @@ from explorer.checkins.parsing.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, Re
 from explorer.checkins.parsing.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, LineArray, Scan
 
-WIDE = 64
+MIN_COUNTED = 64
 """Number of fields above which the scanner counts them, to spare the reader."""
 
 MAX_BLANK = 1000
@@ -49,7 +49,7 @@ class LineScanner:
     Parameters
     ----------
     shape : RowShape
-        Lines with another number of fields are malformed if there are more than `WIDE` fields.
+        Lines with another number of fields are malformed above `MIN_COUNTED` fields.
     copy : Copy or None
         Receives the lines for the reader.
     offset : int
@@ -65,7 +65,7 @@ class LineScanner:
         self._offset = offset
         self._above = HeaderLines(dialect)
         self._delimiter = dialect.delimiter.encode()
-        self._fields = shape.width if shape.width > WIDE else None
+        self._fields = shape.width if shape.width > MIN_COUNTED else None
         self._examples: dict[Reason, int] = {}
         self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._reject)
 

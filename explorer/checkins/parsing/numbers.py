@@ -8,7 +8,7 @@ Rows = Sequence[Sequence[str]]
 BLANKS = " \t\n\v\f\r"
 """White space the reader allows around a number; Python's includes U+001F and others."""
 
-LONGEST = 64
+MAX_LENGTH = 64
 """Maximum length of numbers and times, without surrounding white space."""
 
 # ASCII: the reader accepts neither other scripts' digits nor separators next to a number.
@@ -29,17 +29,17 @@ _THOUSANDS = re.compile(THOUSANDS.replace(r"\x{00A0}\x{202F}", "\u00a0\u202f"))
 def match_field(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Match a pattern with a whole field, ignoring surrounding white space.
 
-    A field longer than `LONGEST` is refused before the pattern sees it, so that no pattern, however
-    it is written, takes more than a bounded number of steps.
+    A field longer than `MAX_LENGTH` is refused before the pattern sees it, so that every
+    pattern takes a bounded number of steps.
     """
     text = text.strip(BLANKS)
-    return pattern.fullmatch(text) if len(text) <= LONGEST else None
+    return pattern.fullmatch(text) if len(text) <= MAX_LENGTH else None
 
 
 def short_enough(column: str) -> str:
-    """Return an SQL condition that a field is not longer than `LONGEST`, as in `match_field`."""
+    """Return an SQL condition that a field is not longer than `MAX_LENGTH`, as in `match_field`."""
     blanks = " || ".join(f"chr({ord(c)})" for c in BLANKS)
-    return f"(strlen({column}) <= {LONGEST} OR length(trim({column}, {blanks})) <= {LONGEST})"
+    return f"(strlen({column}) <= {MAX_LENGTH} OR length(trim({column}, {blanks})) <= {MAX_LENGTH})"
 
 
 def number(text: str, decimal: str = ".") -> float | None:

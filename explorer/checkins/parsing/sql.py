@@ -25,15 +25,15 @@ from explorer.checkins.parsing.times import (
     takes_zone,
 )
 from explorer.geography.plane import Plane
-from explorer.user_rows import MAX_MARKS, NO_WIDTH
+from explorer.user_rows import MAX_MARKS, ZERO_WIDTH
 
-ABSENT = "\n"
+NULL_MARKER = "\n"
 """NULL marker that no field can equal, so that NULL means a missing field."""
 
 TEXT_ID = 255
 """Code of a valid row whose user id is not an integer; the file is read again with text ids."""
 
-NOTHING: Table[Any, Any] = MappingProxyType({})
+EMPTY_MAPPING: Table[Any, Any] = MappingProxyType({})
 
 _WITH_Z, _WITHOUT_Z = "____-__-__T__:__:__Z", "____-__-__ __:__:__"
 """Fields of these shapes are cast as they are, since comparing with a pattern takes longer: what
@@ -49,7 +49,7 @@ def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: boo
     return (
         f"read_csv({read_file(path)}, delim={quote(delimiter)}, quote='', escape='', "
         f"auto_detect=false, header=false, skip={skip}, strict_mode=false, null_padding=true, "
-        f"nullstr={quote(ABSENT)}, store_rejects=true, rejects_limit=0, "
+        f"nullstr={quote(NULL_MARKER)}, store_rejects=true, rejects_limit=0, "
         f"max_line_size={MAX_LINE + 16}, parallel={parallel}, compression='none', "
         f"columns={{{columns}}})"
     )
@@ -135,7 +135,7 @@ def naive_test(column: str, spelling: str) -> str:
     )
 
 
-_SHOWN = "".join(f"\\x{{{ord(c):04X}}}" for c in NO_WIDTH)
+_SHOWN = "".join(f"\\x{{{ord(c):04X}}}" for c in ZERO_WIDTH)
 _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 
@@ -186,7 +186,7 @@ def typed_rows(
     joined: bool = False,
     extra: str = "",
     fault: str = "",
-    typed: Table[Any, str] = NOTHING,
+    typed: Table[Any, str] = EMPTY_MAPPING,
     noted: bool = False,
     row_id: str = "",
 ) -> str:

@@ -16,7 +16,7 @@ from explorer.checkins.model import Dialect
 from explorer.checkins.parsing.encodings import UTF_8
 from explorer.checkins.scan import Damage
 
-PIECE = 1 << 18
+CHUNK_BYTES = 1 << 18
 """Maximum decompressed bytes per piece."""
 
 _GZIP = 31
@@ -61,7 +61,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
                 unzip, used = zlib.decompressobj(_GZIP), False
             before, used = unzip.copy(), True
             try:
-                piece = unzip.decompress(data, PIECE)
+                piece = unzip.decompress(data, CHUNK_BYTES)
             except zlib.error as fault:
                 pieces, at = _up_to_fault(before, data)
                 yield from pieces
@@ -75,7 +75,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
                     # The checksum's fourth byte is the one that fails; the length follows it.
                     behind = at + (5 if what == "checksum" else 1) - (place - len(data))
                     skip, data = max(0, behind - len(data)), data[behind:]
-                    unzip = _ended()
+                    unzip = _at_end()
                     continue
                 total = place + sum(map(len, chunks))
                 damage.cut = True
@@ -87,7 +87,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
                 return
             yield piece
             data = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
-        while used and not unzip.eof and (piece := unzip.decompress(b"", PIECE)):
+        while used and not unzip.eof and (piece := unzip.decompress(b"", CHUNK_BYTES)):
             yield piece
     if used and not unzip.eof:
         if _only_the_checksum_is_missing(unzip):
@@ -99,7 +99,7 @@ def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
             damage.notes.append("The archive ends too early; everything before the break was read.")
 
 
-def _ended() -> zlib._Decompress:
+def _at_end() -> zlib._Decompress:
     """Return a decompressor at the end of its stream."""
     unzip = zlib.decompressobj(-15)
     unzip.decompress(b"\x03\0")

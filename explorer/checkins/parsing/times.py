@@ -14,12 +14,12 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.parsing.numbers import BLANKS, LONGEST, match_field, number
+from explorer.checkins.parsing.numbers import BLANKS, MAX_LENGTH, match_field, number
 
 FIRST_YEAR, LAST_YEAR = 1932, 2067
 """Years whose seconds since 2000 fit into 32 bits; other times are rejected."""
 
-_AROUND = r"[ \t\n\x0b\f\r]*"
+_WHITE_SPACE = r"[ \t\n\x0b\f\r]*"
 _OFFSET = (
     r"[+](?:0[0-9]|1[0-3])(?::?[0-5][0-9])?|[+]14(?::?00)?|"
     r"-(?:0[0-9]|1[01])(?::?[0-5][0-9])?|-12(?::?00)?"
@@ -28,19 +28,19 @@ _OFFSET = (
 _DAY = r"[0-9]{4}(?:-[0-9]{1,2}-[0-9]{1,2}|/[0-9]{1,2}/[0-9]{1,2})"
 _HOUR = r"(?:T *| +)[0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]{0,12})?)?"
 ISO_PATTERN = (
-    rf"{_AROUND}(?:({_DAY}{_HOUR})(?: *(?:[Zz]|UTC|GMT|(?:(?:UTC|GMT) *)?({_OFFSET})))?"
-    rf"|({_DAY})){_AROUND}"
+    rf"{_WHITE_SPACE}(?:({_DAY}{_HOUR})(?: *(?:[Zz]|UTC|GMT|(?:(?:UTC|GMT) *)?({_OFFSET})))?"
+    rf"|({_DAY})){_WHITE_SPACE}"
 )
 """ISO 8601 times, tolerant. Groups: time without offset, offset, day only."""
-PLAIN_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR}(?:Z|{_OFFSET})?{_AROUND})?"
+PLAIN_ISO_PATTERN = rf"{_WHITE_SPACE}{_DAY}(?:{_HOUR}(?:Z|{_OFFSET})?{_WHITE_SPACE})?"
 """Those of them that the database casts as they are, which takes less time; not days before
 blanks."""
-NAIVE_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR})?{_AROUND}"
+NAIVE_ISO_PATTERN = rf"{_WHITE_SPACE}{_DAY}(?:{_HOUR})?{_WHITE_SPACE}"
 """ISO 8601 times without offset."""
 
 _ISO, _NAIVE_ISO = re.compile(ISO_PATTERN), re.compile(NAIVE_ISO_PATTERN)
 _ISO_SHAPE = re.compile(rf"({_DAY}(?:{_HOUR})?)( *(?:UTC|GMT)? *[+-][0-9:]+)?")
-_ZONE_LETTERS = re.compile(rf"{_AROUND}{_DAY}{_HOUR} *([A-Za-z][A-Za-z_/]+){_AROUND}")
+_ZONE_LETTERS = re.compile(rf"{_WHITE_SPACE}{_DAY}{_HOUR} *([A-Za-z][A-Za-z_/]+){_WHITE_SPACE}")
 
 _DAY_S = 86_400
 _FROM_1900_S, _FROM_1904_S = -25_569 * _DAY_S, -24_107 * _DAY_S
@@ -110,7 +110,7 @@ _CLOCK = re.compile(
     r"(?P<zone> ?(?:Z|UTC|GMT|(?P<offset>[+-]\d{2}:?\d{2})))?",
     re.ASCII,
 )
-_WHOLE = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y%m%dT%H%M%SZ")
+_WHOLE_FORMATS = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y%m%dT%H%M%SZ")
 """Spellings that are not a date with a time of day behind it."""
 
 _DIGITS_ONLY = (
@@ -134,7 +134,7 @@ OFFERED = (
     "%m/%d/%Y %H:%M",
     "%m/%d/%Y %I:%M %p",
     *_DIGITS_ONLY[:4],
-    *_WHOLE,
+    *_WHOLE_FORMATS,
 )
 """Common formats offered in addition to those of a file."""
 
@@ -167,18 +167,18 @@ class _Part(NamedTuple):
     example: str
 
 
-_TWO = "[0-9]{1,2}"
+_TWO_DIGITS = "[0-9]{1,2}"
 _PARTS = {
-    "%d": _Part("day", _TWO, "31"),
-    "%m": _Part("month", _TWO, "12"),
+    "%d": _Part("day", _TWO_DIGITS, "31"),
+    "%m": _Part("month", _TWO_DIGITS, "12"),
     "%b": _Part("month", _any_of(_MONTHS, 3), "Dec"),
     "%B": _Part("month", _any_of(_MONTHS), "December"),
     "%Y": _Part("year", "[0-9]{4}", "2024"),
     "%y": _Part("year", "[0-9]{2}", "24"),
-    "%H": _Part("hour", _TWO, "23"),
-    "%I": _Part("hour", _TWO, "11"),
-    "%M": _Part("minute", _TWO, "59"),
-    "%S": _Part("second", _TWO, "58"),
+    "%H": _Part("hour", _TWO_DIGITS, "23"),
+    "%I": _Part("hour", _TWO_DIGITS, "11"),
+    "%M": _Part("minute", _TWO_DIGITS, "59"),
+    "%S": _Part("second", _TWO_DIGITS, "58"),
     "%f": _Part("fraction", "[0-9]{1,6}", "000000"),
     "%p": _Part("AM/PM", "(?i:AM|PM)", "PM"),
     "%a": _Part("weekday", _any_of(_WEEKDAYS, 3), "Tue"),
@@ -216,14 +216,14 @@ def pattern_of(spelling: str) -> str:
         if piece in _PARTS:
             pattern = _PARTS[piece].pattern
             # digits without anything between them have the full number of digits
-            if pattern == _TWO and (before in _PARTS or after in _PARTS):
+            if pattern == _TWO_DIGITS and (before in _PARTS or after in _PARTS):
                 pattern = "[0-9]{2}"
             parts_found.append(f"(?P<{piece[1]}>{pattern})")
         elif piece == " ":
             parts_found.append(" +")
         else:
             parts_found.append(re.escape("%" if piece == "%%" else piece))
-    return _AROUND + "".join(parts_found) + _AROUND
+    return _WHITE_SPACE + "".join(parts_found) + _WHITE_SPACE
 
 
 @lru_cache(256)
@@ -352,9 +352,9 @@ def formats_of(text: str) -> tuple[str, ...]:
 def _shapes_of(text: str) -> tuple[str, ...]:
     """Return formats with the shape of a time, whether or not the date exists."""
     text = text.strip(BLANKS)
-    match = _DATE.match(text) if len(text) <= LONGEST else None
+    match = _DATE.match(text) if len(text) <= MAX_LENGTH else None
     if match is None or match.lastgroup is None:
-        return tuple(form for form in (*_WHOLE, *_DIGITS_ONLY) if reads_time(text, form))
+        return tuple(form for form in (*_WHOLE_FORMATS, *_DIGITS_ONLY) if reads_time(text, form))
     clock = _CLOCK.fullmatch(text, match.end())
     if clock is None:
         return ()
@@ -489,9 +489,11 @@ def check_format(spelling: str) -> None:
     ValueError
         If it is too long, or `pattern_of` refuses it; the message says why.
     """
-    if len(spelling) > LONGEST:
-        shown = spelling[:LONGEST]
-        raise ValueError(f"“{shown}”… is longer than {LONGEST} characters; give a shorter format")
+    if len(spelling) > MAX_LENGTH:
+        shown = spelling[:MAX_LENGTH]
+        raise ValueError(
+            f"“{shown}”… is longer than {MAX_LENGTH} characters; give a shorter format"
+        )
     if spelling not in ("iso", *COUNTED):
         pattern_of(spelling)
 
@@ -595,7 +597,7 @@ RULE = (
 
 
 @cache
-def _known() -> dict[str, str]:
+def _zones_by_lower_case() -> dict[str, str]:
     """Return the zone names by their lower-case forms."""
     import duckdb
 
@@ -612,7 +614,7 @@ def zone_name(text: str) -> str:
     CheckinError
         If there is none of that name; the message names one like it.
     """
-    known = _known()
+    known = _zones_by_lower_case()
     wanted = text.strip().replace(" ", "_").lower()
     if wanted in known:
         return known[wanted]

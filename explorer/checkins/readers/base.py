@@ -32,7 +32,7 @@ from explorer.checkins.parsing.guess_columns import (
     guess_mapping,
     mapping_problems,
 )
-from explorer.checkins.parsing.line_scanner import WIDE
+from explorer.checkins.parsing.line_scanner import MIN_COUNTED
 from explorer.checkins.parsing.numbers import decimal_sign
 from explorer.checkins.parsing.quoted import RowShape
 from explorer.checkins.parsing.sql import typed_rows, with_added
@@ -87,7 +87,7 @@ class Plan:
     @property
     def wide(self) -> bool:
         """Whether the line scanner counts fields and the last columns are not read."""
-        return self.width > WIDE
+        return self.width > MIN_COUNTED
 
     @property
     def fields_read(self) -> int:
@@ -119,7 +119,7 @@ HEAD_ROWS = 10_000
 """Rows validated before the rest is read."""
 
 PREVIEW_ROWS = 50
-SMALL = 4_000_000
+MAX_UNSAMPLED_BYTES = 4_000_000
 """Files up to this size in bytes are not sampled."""
 
 MAX_FIELDS = 20_000

@@ -45,19 +45,19 @@ from explorer.checkins.readers.base import (
 )
 from explorer.checkins.scan import Scan
 
-_OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_XLS_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")
-_OTHER = b"application/vnd.oasis.opendocument.spreadsheet"
+_ODS_MIMETYPE = b"application/vnd.oasis.opendocument.spreadsheet"
 _FORMULA, _MERGED = re.compile(rb"<(\w+:)?f[ >/]"), re.compile(rb"<(\w+:)?mergeCell ")
 _MAX_TEXT = 1_000_000_000
 """Maximum size in bytes of the shared strings, which are held in memory."""
 _JUDGED_ROWS = 2000
-_FEWEST = 3
+_MIN_HEADER_CELLS = 3
 """Minimum number of cells of a header row; rows with fewer above it are titles."""
-_TOGETHER = 2000
+_BATCH_ROWS = 2000
 _MAX_ROWS = 1_048_576
 """Maximum number of rows of a sheet in Excel."""
-_PIECE = 1 << 20
+_CHUNK_SIZE = 1 << 20
 
 _EXACT = 1e15
 """Numbers from this size on may have lost digits: spreadsheets store 15."""
@@ -181,7 +181,7 @@ def _check_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo, name: str, unpack
             "Read it only if you trust it."
         )
     with parts.open(part) as file:
-        if b"<!DOCTYPE" in file.read(_PIECE):
+        if b"<!DOCTYPE" in file.read(_CHUNK_SIZE):
             raise CheckinError(
                 f"{name} declares entities in its XML, which workbooks never do: save it again, or "
                 "save the sheet as CSV and open that."
@@ -193,7 +193,7 @@ def _occurs(
 ) -> bool:
     end = b""
     with parts.open(part) as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(_CHUNK_SIZE):
             tick()
             if what.search(end + piece):
                 return True
@@ -235,11 +235,11 @@ class ExcelReader:
 
     def can_read(self, head: bytes) -> float:
         """Return 0.9 for workbooks, and for other spreadsheets to explain how to convert them."""
-        if head.startswith(_OLD):
+        if head.startswith(_XLS_SIGNATURE):
             return 0.9
         beginning = head[:4096]
         return 0.9 * (
-            head.startswith(b"PK\x03\x04") and any(p in beginning for p in (*_PARTS, _OTHER))
+            head.startswith(b"PK\x03\x04") and any(p in beginning for p in (*_PARTS, _ODS_MIMETYPE))
         )
 
     def preview(self, start: FileStart) -> Preview:
@@ -250,12 +250,12 @@ class ExcelReader:
         CheckinError
             If the library is missing, or it is another kind of spreadsheet, damaged or empty.
         """
-        if start.head.startswith(_OLD):
+        if start.head.startswith(_XLS_SIGNATURE):
             raise CheckinError(
                 f"{start.name} is an old Excel file (.xls), or one with a password: save it as "
                 ".xlsx without a password, or as CSV."
             )
-        if _OTHER in start.head[:4096]:
+        if _ODS_MIMETYPE in start.head[:4096]:
             raise CheckinError(f"{start.name} is an OpenDocument sheet: save it as .xlsx or CSV.")
         lacking = missing_library(f"{start.name} is Excel: reading it", "excel", "openpyxl")
         if lacking:
@@ -272,7 +272,7 @@ class ExcelReader:
         scan, rounded = Scan(), 0
         with _open_workbook(plan.path, plan.name, work.check, plan.dialect.unpack) as book:
             rows = _data_rows(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
-            while some := list(islice(rows, _TOGETHER)):
+            while some := list(islice(rows, _BATCH_ROWS)):
                 preparing(0.0)
                 work.note(0, scan.lines)
                 faults = [Reason.FORMULA if used.intersection(row.empty) else None for row in some]
@@ -323,7 +323,7 @@ def _data_rows(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Ro
         scan.lines = row.number
         if not waiting:
             yield row
-        elif sum(map(bool, row.cells)) < _FEWEST:
+        elif sum(map(bool, row.cells)) < _MIN_HEADER_CELLS:
             scan.before.add(row.number)
         else:
             scan.names.add(row.number)
@@ -333,7 +333,7 @@ def _data_rows(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Ro
 def _from_header(rows: Iterator[Row]) -> list[list[str | None]]:
     """Return the first rows from the header on; all if there is no header."""
     first = [row.cells for row in islice(rows, _JUDGED_ROWS)]
-    names = next((i for i, row in enumerate(first) if sum(map(bool, row)) >= _FEWEST), 0)
+    names = next((i for i, row in enumerate(first) if sum(map(bool, row)) >= _MIN_HEADER_CELLS), 0)
     below = first[names:]
     return (
         below if below and looks_like_header([[c or "" for c in row] for row in below]) else first
@@ -356,7 +356,7 @@ def _cached_preview(start: FileStart, _state: tuple[int, ...]) -> Preview:
         for sheet in [start.layer] if start.layer else book.sheets:
             start.check()
             rows = _from_header(book.rows(sheet))
-            if any(sum(map(bool, row)) >= _FEWEST for row in rows):
+            if any(sum(map(bool, row)) >= _MIN_HEADER_CELLS for row in rows):
                 tables[sheet] = rows
         if not tables:
             raise CheckinError(

@@ -30,7 +30,7 @@ from explorer.checkins.parsing.sql import typed_rows
 from explorer.checkins.parsing.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
-    SMALL,
+    MAX_UNSAMPLED_BYTES,
     CheckHead,
     FileStart,
     Plan,
@@ -46,7 +46,7 @@ from explorer.checkins.readers.base import (
 from explorer.checkins.store import ROWS, count
 from explorer.checkins.workers import run_in_worker
 
-PIECES = 8
+FIRST_PIECES = 8
 """Number of pieces in the first portion. Whole pages are read, so many rows cost the same."""
 
 SHARE, MAX_ROWS, READ_ON = 0.02, 64_000, 1500
@@ -60,12 +60,12 @@ _NUMBERS = (*_INTEGERS, "UBIGINT", "FLOAT", "DOUBLE")
 _MARGIN = 1e-4
 """Margin in degrees between a number and its text: 32-bit floats are shown shortened."""
 
-_TOLD = "SELECT a.*, start, stop FROM around AS a ASOF JOIN pieces AS p ON a.n >= p.before"
+_CHOICES_QUERY = "SELECT a.*, start, stop FROM around AS a ASOF JOIN pieces AS p ON a.n >= p.before"
 
-_ROWS = f"SELECT * FROM ({_TOLD}) WHERE n >= start AND n < stop"
+_ROWS = f"SELECT * FROM ({_CHOICES_QUERY}) WHERE n >= start AND n < stop"
 
 _WHOLE_USERS = (
-    f"WITH told AS MATERIALIZED ({_TOLD}), ends AS (SELECT start, "
+    f"WITH told AS MATERIALIZED ({_CHOICES_QUERY}), ends AS (SELECT start, "
     "max(user_id) FILTER (WHERE n < start) AS before, "
     "arg_max(user_id, n) FILTER (WHERE n >= start AND n < stop) AS last FROM told GROUP BY start) "
     "SELECT told.* FROM told JOIN ends USING (start) "
@@ -74,7 +74,7 @@ _WHOLE_USERS = (
 """Rows of users whose first row is in a piece, as `BlockReader.whole_users`."""
 
 
-def _described(con: Any, path: Path) -> list[tuple[str, str]]:
+def _describe(con: Any, path: Path) -> list[tuple[str, str]]:
     described = con.execute(f"DESCRIBE FROM {parquet_table(path)}").fetchall()
     return [(name, _type(con, path, name, kind)) for name, kind, *_ in described]
 
@@ -94,7 +94,7 @@ def have_columns(
         check(cancelled)
         try:
             with reachable(con, path) as source:
-                described = _described(con, source)
+                described = _describe(con, source)
         except (duckdb.Error, OSError):
             return False
         return [name for name, _ in described] == [*names] and not text_columns(described).fault
@@ -177,7 +177,7 @@ def is_resource_error(fault: Exception) -> bool:
 
 def _row_texts(con: Any, path: Path, numbers: list[int]) -> dict[int, str]:
     """Return the comma-separated cells of rows by number (from 1)."""
-    described = _described(con, path)
+    described = _describe(con, path)
     columns, texts = [name for name, _ in described], text_columns(described)
     if "file_row_number" not in map(str.lower, columns):
         rows, number = parquet_table(path, numbered=True), "file_row_number + 1"
@@ -209,9 +209,9 @@ def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
     Where there are many row groups each piece is the beginning of one that no other piece is of.
     """
     total = groups[-1]
-    rows = max(int(min(SHARE * total, MAX_ROWS)) // PIECES, 1)
-    portions = evenly_spaced(0, total, PIECES, rows)
-    if len(groups) > PIECES:
+    rows = max(int(min(SHARE * total, MAX_ROWS)) // FIRST_PIECES, 1)
+    portions = evenly_spaced(0, total, FIRST_PIECES, rows)
+    if len(groups) > FIRST_PIECES:
         free = dict(pairwise(groups))
         for place, starts in enumerate(portions):
             near = {groups[bisect_right(groups, start) - 1] for start in starts} & free.keys()
@@ -291,7 +291,7 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
 
     Of columns of other types than `typed_rows` takes as they are the text is read.
     """
-    described = _described(con, plan.path)
+    described = _describe(con, plan.path)
     mapping, own = plan.mapping, plan.width
     typed_columns = _typed_columns(described, plan)
     taken = mapping.unit == "row" and NUMBER in [name.lower() for name, _ in described]
@@ -379,7 +379,7 @@ class ParquetReader:
         con = connect(memory=database_bytes())  # a page is read whole, however large it is
         try:
             with reachable(con, start.path) as source:
-                columns = text_columns(_described(con, source))
+                columns = text_columns(_describe(con, source))
                 check_width(start.name, len(columns.names))
                 head = f"CREATE TEMP TABLE head AS FROM {_as_text(source, columns, 2000)}"
                 run(con, head, lambda _: start.check())
@@ -406,7 +406,7 @@ class ParquetReader:
 
         limit_memory(con, database_bytes(), spill_bytes(folder))
         try:
-            columns = text_columns(_described(con, plan.path))
+            columns = text_columns(_describe(con, plan.path))
             scan = write_table(
                 con,
                 plan,
@@ -428,9 +428,9 @@ class ParquetReader:
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
     ) -> Iterator[Portion]:
         """Yield pieces of evenly spaced row groups."""
-        described = _described(con, plan.path)
+        described = _describe(con, plan.path)
         names = [name.lower() for name, _ in described]
-        if plan.path.stat().st_size < SMALL or NUMBER in names:
+        if plan.path.stat().st_size < MAX_UNSAMPLED_BYTES or NUMBER in names:
             return
         groups = _row_groups(con, plan.path)
         used, whole, user = 0, whole_users, plan.mapping.user

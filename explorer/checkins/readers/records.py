@@ -54,7 +54,7 @@ MAX_RECORD = 16 << 20
 MAX_TEXT = 10_000
 """Maximum length of an XML element in characters; the rest is dropped."""
 
-_TOGETHER = 5_000
+_BATCH_ROWS = 5_000
 _DEPTH = 4
 
 
@@ -101,7 +101,7 @@ class RecordReader(OneOfSeveral):
 
         blanks: list[int] = []
         records = self.records(plan.path, plan.name, tick)
-        while some := list(islice(records, _TOGETHER)):
+        while some := list(islice(records, _BATCH_ROWS)):
             for number, _, _ in some:
                 blanks += range(lines + 1, number)
                 lines = number

@@ -29,8 +29,8 @@ from explorer.checkins.parsing.streams import MAX_LINE, blocks, decoded_chunks, 
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     HEAD_ROWS,
+    MAX_UNSAMPLED_BYTES,
     PORTIONS,
-    SMALL,
     CheckHead,
     FileStart,
     Plan,
@@ -465,7 +465,9 @@ def text_portions(
 ) -> Iterator[Portion]:
     """Yield growing samples of a text file; see `SampledReader.portions`."""
     size, dialect = plan.path.stat().st_size, plan.dialect
-    if size < (SMALL // MIN_COMPRESSION if dialect.compressed else SMALL):
+    if size < (
+        MAX_UNSAMPLED_BYTES // MIN_COMPRESSION if dialect.compressed else MAX_UNSAMPLED_BYTES
+    ):
         return
     stream = (
         dialect.compressed

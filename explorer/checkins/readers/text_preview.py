@@ -22,7 +22,7 @@ from explorer.checkins.model import (
 )
 from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
 from explorer.checkins.parsing.encodings import (
-    SURE,
+    MIN_SURE_RATING,
     UTF_8,
     Detected,
     codec_with_byte_order,
@@ -55,7 +55,7 @@ _JUDGED_ROWS = 2000
 _XML = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE
 )
-CERTAIN = 0.5
+MIN_CONFIDENCE = 0.5
 """Confidence above which a reader takes precedence over text."""
 _GZIP = b"\x1f\x8b"
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
@@ -268,7 +268,7 @@ def _preview(
 def _refuse_other_formats(start: FileStart, head: bytes, compressed: bool) -> None:
     """Raise for text of another format, such as XML or JSON without objects."""
     if compressed:
-        others = [r for r in all_readers() if r.can_read(head) >= CERTAIN]
+        others = [r for r in all_readers() if r.can_read(head) >= MIN_CONFIDENCE]
         if others:
             raise CheckinError(
                 f"{start.name} is packed {others[0].name}: unpack it, and open that."
@@ -338,7 +338,7 @@ def _encoding_question(
 ) -> Question | None:
     """Return the question for the encoding if it is uncertain and affects names or ids."""
     encoding = detected.encoding
-    sure = detected.confidence >= SURE
+    sure = detected.confidence >= MIN_SURE_RATING
     if sure and not detected.rivals:
         return None
     ids = [row[user] for row in rows if user is not None and user < len(row)]

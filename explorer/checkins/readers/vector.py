@@ -37,7 +37,7 @@ _JUDGED_ROWS = 2000
 
 
 @contextlib.contextmanager
-def _streamed(
+def _stream_layer(
     con: Any, path: Path, layer: str, together: int = 65_536
 ) -> Iterator[tuple[TextColumns, str]]:
     """Expose a layer to the database as the table ``given``, streamed in batches.
@@ -70,9 +70,9 @@ def _streamed(
             con.unregister("given")
 
 
-def _copied(con: Any, path: Path, layer: str, tick: Tick) -> TextColumns:
+def _copy_layer(con: Any, path: Path, layer: str, tick: Tick) -> TextColumns:
     """Create the table ``copied_table`` with the rows of a layer as text, in order."""
-    with _streamed(con, path, layer) as (columns, _):
+    with _stream_layer(con, path, layer) as (columns, _):
         run(con, f"CREATE OR REPLACE TEMP TABLE copied AS SELECT {columns.select} FROM given", tick)
     return columns
 
@@ -151,7 +151,7 @@ class VectorReader(OneOfSeveral):
         layer, preparing = plan.dialect.layer, work.stage("Preparing")
         with self.errors_converted(plan.name):
             self.check(plan.path)
-            columns = _copied(con, plan.path, layer, preparing)
+            columns = _copy_layer(con, plan.path, layer, preparing)
             expected = self.rows(plan.path, layer)
 
         scan = write_table(
@@ -174,7 +174,7 @@ class VectorReader(OneOfSeveral):
     ) -> Iterator[str]:
         """Yield the comma-separated cells of requested rows."""
         self.check(path)
-        columns = _copied(con, path, dialect.layer, lambda _: check(cancelled))
+        columns = _copy_layer(con, path, dialect.layer, lambda _: check(cancelled))
         try:
             yield from texts_by_number(batches, cancelled, partial(_texts, con, columns))
         finally:
@@ -198,7 +198,7 @@ def _cached_preview(reader: VectorReader, start: FileStart, _state: tuple[int, .
             )
         con = connect()
         try:
-            with _streamed(con, start.path, layer, _JUDGED_ROWS) as (columns, crs):
+            with _stream_layer(con, start.path, layer, _JUDGED_ROWS) as (columns, crs):
                 check_width(start.name, len(columns.names))
                 head = f"SELECT {columns.select} FROM given LIMIT {_JUDGED_ROWS}"
                 run(con, f"CREATE TEMP TABLE head AS {head}", lambda _: start.check())

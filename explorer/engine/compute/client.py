@@ -22,12 +22,12 @@ from explorer.engine.executors.base import WorkerDied
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
-from explorer.studies.registry import StudyInfo, registered
+from explorer.studies.registry import StudyInfo, registered_studies
 
 if TYPE_CHECKING:
     from explorer.checkins.data import StoredData
 
-_DIED = (
+_PROCESS_DIED = (
     "the process that computes ended before it answered (out of memory, or killed); "
     "move a slider to start it again"
 )
@@ -155,7 +155,7 @@ class ComputeClient:
                         raise Cancelled
                     if self._process is not process:
                         if self._forced is not process:
-                            raise WorkerDied(_DIED)
+                            raise WorkerDied(_PROCESS_DIED)
                         # Ended for another client's request: sent again to a new process.
                         self.send("call", number, function, args, report is not None)
                         process = self._process
@@ -220,9 +220,9 @@ class ComputeClient:
             raise RuntimeError("compute client: closed")
         if self._process is None:
             self._begin()
-        if self._studies != registered():
+        if self._studies != registered_studies():
             # Before a question about one of them.
-            self._studies = registered()
+            self._studies = registered_studies()
             self._queue_command("studies", self._studies)
         self._queue_command(*command)
 
@@ -344,4 +344,4 @@ class ComputeClient:
             self.condition.notify_all()
         process.join()
         for stream, generation in lost:
-            stream.fail(WorkerDied(_DIED), generation, again=forced)
+            stream.fail(WorkerDied(_PROCESS_DIED), generation, again=forced)

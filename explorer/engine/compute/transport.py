@@ -132,6 +132,6 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, number: Any) -> Array:
         """Return the array of a number."""
-        found = self._arrays[number]
-        self.used[number] = found
-        return found
+        result = self._arrays[number]
+        self.used[number] = result
+        return result

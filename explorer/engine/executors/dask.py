@@ -47,7 +47,7 @@ NO_WORKER_S = 30.0
 """Time without any worker after which waiting jobs are given up."""
 LOOK_S = 1.0
 """Seconds between two counts of the workers."""
-LIFELINE = "PRIVACY_EXPLORER_LIFELINE"
+LIFELINE_VARIABLE = "PRIVACY_EXPLORER_LIFELINE"
 """Names to a worker process the pipe that closes when the process that started it ends."""
 Check = Callable[[], None]
 _ONE_AT_A_TIME = threading.Lock()
@@ -202,20 +202,20 @@ class DaskExecutor(Executor):
             raise NoWorker(f"{self.cluster.address} has no worker; {_start_one(self)}")
         refused = [
             f"{_short_name(address)} has {problem}"
-            for address, found in reports.items()
-            if (problem := _difference(found))
+            for address, result in reports.items()
+            if (problem := _difference(result))
         ]
         if refused:
             raise DifferentCode(f"{'; '.join(refused)}; {INSTALL_THE_SAME}")
-        machines = {found["node"] for found in reports.values()}
+        machines = {result["node"] for result in reports.values()}
         state = (
             f"{self.cluster.address}: {len(reports)} worker{'s' * (len(reports) > 1)} on "
             f"{len(machines)} machine{'s' * (len(machines) > 1)}, with the code of this program"
         )
         others = [
             _short_name(address)
-            for address, found in reports.items()
-            if found["instructions"] != instructions()
+            for address, result in reports.items()
+            if result["instructions"] != instructions()
         ]
         if others:
             state += (
@@ -308,7 +308,7 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
             silence_logs=logging.CRITICAL,
             local_directory=str(folder),
             preload=[__name__],
-            env={LIFELINE: lifeline.path, **worker_environment()},
+            env={LIFELINE_VARIABLE: lifeline.path, **worker_environment()},
             protocol="tls://",
             security=security,
         )
@@ -370,7 +370,7 @@ def dask_setup(_worker: object) -> None:
 
     Dask calls this by its name when the process starts.
     """
-    exit_with_parent(os.environ[LIFELINE])
+    exit_with_parent(os.environ[LIFELINE_VARIABLE])
 
 
 def run_pickled(function: str, args: bytes, code: dict[str, str]) -> bytes:

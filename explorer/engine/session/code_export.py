@@ -29,7 +29,7 @@ from explorer.studies.registry import get_study, study_info
 PROGRAM = "privacy-explorer"
 FILE = "FILE"
 """Stands for the check-ins, whose name is no setting."""
-UNTOLD = {
+UNDISCLOSED = {
     "region_from": ("region", "region: found on these check-ins, so it is not told; give --region"),
     "time_from": ("start", "times: found on these check-ins, so they are not told"),
     "n0_from": ("", "n0: found on these check-ins, so it is not told"),
@@ -57,7 +57,7 @@ def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> 
     if (sweep := request.sweep) is not None:
         ends = f"{_plain(sweep.low)}:{_plain(sweep.high)}:{sweep.points}:{sweep.scale.value}"
         words += ["--sweep", f"{sweep.key}={ends}"]
-    for p, value in _changed(study, request):
+    for p, value in _changed_parameters(study, request):
         words += ["--set", f"{p.key}={_plain(_named(p, value))}"]
     if request.seed:
         words += ["--seed", str(request.seed)]
@@ -100,7 +100,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
         return f'"""{about}, as in Privacy Explorer {__version__}."""\n\n' + direct
     arguments: list[str] = []
     files = []
-    for p, value in _changed(study, request):
+    for p, value in _changed_parameters(study, request):
         if p.kind is Kind.FILE:
             files.append((p.key, str(_named(p, value))))
         else:
@@ -185,7 +185,9 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _undisclosed_note(settings: Mapping[str, Any]) -> list[str]:
     """Return a note on settings that may not be disclosed."""
     part = settings["selection"]
-    return [note for key, (default, note) in UNTOLD.items() if key in part and default not in part]
+    return [
+        note for key, (default, note) in UNDISCLOSED.items() if key in part and default not in part
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ def _direct(result: Result, claim: str) -> str:
     )
 
 
-def _changed(study: Study, request: Request) -> list[tuple[Parameter, Value]]:
+def _changed_parameters(study: Study, request: Request) -> list[tuple[Parameter, Value]]:
     """Return the parameters that are not at their defaults, with their values."""
     usual = default_request(study)
     return [(p, request[p.key]) for p in study.parameters if request[p.key] != usual[p.key]]

@@ -167,7 +167,7 @@ def set_for_all(
     return tuple(dict.fromkeys(changed)), list(refused.values())
 
 
-def moved(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
+def move_rows(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
     """Return the rows with some moved one position up (−1) or down (1), where possible."""
     order, selected = list(entries), {entries[row] for row in rows}
     for row in sorted(rows, reverse=by > 0):

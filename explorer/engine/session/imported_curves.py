@@ -24,7 +24,7 @@ from explorer.studies.base.csv_table import (
     read_records,
     why_no_number,
 )
-from explorer.studies.base.result import OWN, Mark, Result, Series
+from explorer.studies.base.result import IMPORTED_PREFIX, Mark, Result, Series
 from explorer.studies.base.study import Request, quantity
 from explorer.studies.registry import get_study
 
@@ -33,7 +33,7 @@ MAX_CURVES = 12
 MAX_POINTS = 10_000
 """Of one plot: they all stand in the recipe of every export."""
 MAX_READ = 200
-LONG = ("x", "y", "name", "role")
+LONG_FORMAT_COLUMNS = ("x", "y", "name", "role")
 """Columns of a file with a row a point; any other has x and then a column a curve."""
 _LETTERS = 80
 _ROLES = {role.value: role.value for role in Role} | {
@@ -73,7 +73,7 @@ class ImportedCurve:
     @property
     def key(self) -> str:
         """Key of its series."""
-        return f"{OWN}{self.label}"
+        return f"{IMPORTED_PREFIX}{self.label}"
 
     @property
     def label(self) -> str:
@@ -166,7 +166,9 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
         raise TableFileError(f"{name}: larger than {MAX_BYTES // 10**6} MB; keep x and the curves")
     table = read_records(path, name)
     columns = [column.strip().lower() for column in table.names]
-    long = {"x", "y"} <= set(columns) <= set(LONG) and len(set(columns)) == len(columns)
+    long = {"x", "y"} <= set(columns) <= set(LONG_FORMAT_COLUMNS) and len(set(columns)) == len(
+        columns
+    )
     points, rejected = _of_long(table, columns) if long else _of_wide(table)
     short = [replace(row, why=f"{row.why}; give every row as many") for row in table.rejected]
     rows = sorted((*short, *rejected), key=lambda row: row.line)

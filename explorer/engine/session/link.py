@@ -20,7 +20,7 @@ SCHEME = "privacy-explorer:"
 MAX_LENGTH = 20_000
 """Letters of a link that is read."""
 _VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
-_OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".pins", ".selection")
+_RESERVED_KEYS = (".version", ".quantity", ".sweep", ".seed", ".view", ".pins", ".selection")
 """Keys that are not parameters of the study, which have no dot in front."""
 _SWEEP = ("key", "low", "high", "points", "scale")
 
@@ -131,7 +131,7 @@ def recipe_of(text: str) -> dict[str, Any]:
     if study_id not in study_ids():
         raise RecipeError(f"link: there is no question {study_id[:40]!r} in this version")
     items = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := [key for key in items if key.startswith(".") and key not in _OTHERS]:
+    if unknown := [key for key in items if key.startswith(".") and key not in _RESERVED_KEYS]:
         raise RecipeError(f"link: {unknown[0][:40]!r} is not known; a newer program may read it")
     recipe: dict[str, Any] = {
         "schema": SCHEMA,

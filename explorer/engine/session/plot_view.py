@@ -13,7 +13,7 @@ from explorer.engine.session import schema
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
 from explorer.engine.session.schema import plain, read, read_list
 from explorer.studies.base.plots import MAX_DEFAULT_CURVES
-from explorer.studies.base.result import OWN
+from explorer.studies.base.result import IMPORTED_PREFIX
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
@@ -112,7 +112,7 @@ def first_keys(
     own from files always are.
     """
     keys = list(keys)
-    own = tuple(key for key in keys if key.startswith(OWN))
+    own = tuple(key for key in keys if key.startswith(IMPORTED_PREFIX))
     return _first_of_study(look, request, [k for k in keys if k not in own], claimed) + own
 
 

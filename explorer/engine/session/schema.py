@@ -22,11 +22,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 RECIPE_SCHEMA = "privacy-explorer-recipe/1"
 WINDOW_SCHEMA = "privacy-explorer-window/1"
 
-_LARGEST = sys.float_info.max
-_SOUND = "^[^\ud800-\udfff]*$"
+_MAX_FLOAT = sys.float_info.max
+_NO_SURROGATES = "^[^\ud800-\udfff]*$"
 """Half a surrogate pair is not a character: neither Qt nor a file accepts it."""
 
-Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
+Number = Annotated[float, Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)]
 Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Origin = Literal[
     "public",
@@ -44,10 +44,10 @@ Share = Annotated[float, Meta(gt=0, le=1)]
 Users = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Points = Annotated[int, Meta(ge=1, le=100_000)]
 Column = Annotated[int, Meta(ge=0, lt=10_000)]
-Text = Annotated[str, Meta(max_length=500, pattern=_SOUND)]
-Word = Annotated[str, Meta(max_length=40, pattern=_SOUND)]
-Key = Annotated[str, Meta(min_length=1, max_length=200, pattern=_SOUND)]
-ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_SOUND)]
+Text = Annotated[str, Meta(max_length=500, pattern=_NO_SURROGATES)]
+Word = Annotated[str, Meta(max_length=40, pattern=_NO_SURROGATES)]
+Key = Annotated[str, Meta(min_length=1, max_length=200, pattern=_NO_SURROGATES)]
+ClaimedKey = Annotated[str, Meta(max_length=200, pattern=_NO_SURROGATES)]
 Keys = Annotated[list[Key], Meta(max_length=200)]
 Place = Annotated[str, Meta(min_length=1, max_length=10_000, pattern="^[^\0]*$")]
 """A path; bytes of its name that are not text are halves of surrogate pairs."""
@@ -59,7 +59,7 @@ UtilityAxis = Literal["epsilon", "users", "resolution", "w", "sigma", "filled"]
 UtilityStatistic = Literal["often", "mean"]
 NoUserColumn = Literal["row", "file"]
 """Privacy units of files without a user column."""
-Target = Annotated[float, Meta(gt=0, le=_LARGEST)]
+Target = Annotated[float, Meta(gt=0, le=_MAX_FLOAT)]
 FileName = Annotated[str, Meta(max_length=500, pattern="^[^\0]*$")]
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Instant = Annotated[
@@ -208,7 +208,7 @@ class Question(Struct):
     study: Key
     values: dict[str, Value]
     version: Text = ""
-    quantity: Annotated[str, Meta(max_length=200, pattern=_SOUND)] = ""
+    quantity: Annotated[str, Meta(max_length=200, pattern=_NO_SURROGATES)] = ""
     seed: Whole = 0
     fidelity: Literal["coarse", "full"] = "full"
     sweep: Sweep | UnsetType | None = UNSET
@@ -497,7 +497,7 @@ def read_fields(raw: object, kind: type[S], where: str, left_out: list[str]) -> 
     `left_out` gets a sentence for each that can't.
     """
     if not isinstance(raw, Mapping):
-        left_out.append(f"{where or 'it'}: expected an object, got {_shown(raw)}")
+        left_out.append(f"{where or 'it'}: expected an object, got {_shorten_json(raw)}")
         return kind()
     values: dict[str, Any] = {}
     for declared in msgspec.structs.fields(kind):
@@ -537,7 +537,7 @@ def _sentence(message: str, raw: object, where: str) -> str:
             break
     problem = _REMEDIES.get(path.rpartition(".")[2], problem) if problem == _PATTERN else problem
     problem = re.sub(r"`(\w+(?: \| \w+)*)`", _in_words, problem)
-    got = f", got {_shown(value)}" if problem.startswith("expected") else ""
+    got = f", got {_shorten_json(value)}" if problem.startswith("expected") else ""
     return f"{(where + path).lstrip('.') or 'it'}: {problem}{got}"
 
 
@@ -545,7 +545,7 @@ def _in_words(match: re.Match[str]) -> str:
     return " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
 
 
-def _shown(value: object) -> str:
+def _shorten_json(value: object) -> str:
     """Return a value as JSON text, shortened."""
     if isinstance(value, Mapping):
         return "an object"

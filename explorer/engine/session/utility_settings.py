@@ -23,7 +23,7 @@ JUDGED_ON = {
 STAND_IN = "a stand-in file"
 
 
-def judged_on_words(judged_on: str) -> str:
+def evaluation_words(judged_on: str) -> str:
     """Return the words for the evaluation data in exports."""
     return next((words for words, key in JUDGED_ON.items() if key == judged_on), STAND_IN)
 
@@ -93,7 +93,7 @@ def utility_to_recipe(which: UtilitySettings, draws: int) -> dict[str, Any]:
         "measure": which.measure,
         "statistic": which.statistic,
         "target": which.targets.get(which.measure),
-        "judged_on": judged_on_words(which.judged_on),
+        "judged_on": evaluation_words(which.judged_on),
         "draws": draws,
     }
     return plain(schema.ExportedUtility(**shown))

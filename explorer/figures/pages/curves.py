@@ -54,9 +54,9 @@ def draw_curves(
         page.write_title(view.title or (study.name if study else result.request.study))
     page.write_stamp(result.stamp)
     nothing = invalid_stretches(result.series)
-    absences = _said_once(series, lambda s: captions.absence_text(replace(s, label="…")))
+    absences = _without_repeats(series, lambda s: captions.absence_text(replace(s, label="…")))
     below = [*captions.invalid_texts(nothing), *(captions.absence_text(s) for s in absences)]
-    notes = [f"{s.label}: {s.note}" for s in _said_once(series, lambda s: s.note)]
+    notes = [f"{s.label}: {s.note}" for s in _without_repeats(series, lambda s: s.note)]
     if y_log and any((s.y[s.present] <= 0).any() for s in series):
         below.append("Values of 0 or less lie below a logarithmic axis and are not drawn.")
     if view.x_log and any((s.x <= 0).any() for s in series):
@@ -131,7 +131,7 @@ def common_ranges(views: Sequence[tuple[Result, ViewState]]) -> dict[str, Any]:
     }
 
 
-def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Series]:
+def _without_repeats(series: list[Series], text: Callable[[Series], str]) -> list[Series]:
     """Return the series with a text, without pinned copies that repeat it."""
     heard = {(s.key, text(s)) for s in series if not s.pin}
     return [s for s in series if text(s) and not (s.pin and (s.unpinned_key, text(s)) in heard)]

@@ -156,7 +156,7 @@ def overlap(one: Box, other: Box) -> Box:
 
 
 TITLE_LINES = 2
-NOWHERE = "The map is drawn without its place, which was found from the check-ins."
+NO_PLACE_NOTE = "The map is drawn without its place, which was found from the check-ins."
 """Note on a map whose region is not public."""
 
 
@@ -202,7 +202,11 @@ def draw_maps(
             captions.drawing_line(result, shown),
             captions.comparison_line(result) if curator else "",
         ],
-        conditions=["" if placed else NOWHERE, *captions.guarantee_lines(result), *result.notes],
+        conditions=[
+            "" if placed else NO_PLACE_NOTE,
+            *captions.guarantee_lines(result),
+            *result.notes,
+        ],
         footer=captions.origin_line(result, view, recipe),
         credit=credit,
     )

@@ -35,7 +35,7 @@ _GRADES = {
         "a proved formula summed in floating point, its error estimated and added, not proved"
     ),
 }
-_HOLDS = {False: "does not hold", None: "to be vouched for", True: "holds"}
+_CONDITION_WORDS = {False: "does not hold", None: "to be vouched for", True: "holds"}
 
 
 def reviewer_lines(
@@ -154,7 +154,7 @@ def best_proved(result: Result, claimed_bound: ClaimedBound) -> ClaimedBound | N
 
 def _condition(item: Condition) -> str:
     margin = f" ({item.margin})" if item.margin else ""
-    return f"{_HOLDS[item.holds]}: {item.text}{margin}"
+    return f"{_CONDITION_WORDS[item.holds]}: {item.text}{margin}"
 
 
 A4 = (8.27, 11.69)
@@ -162,11 +162,11 @@ _PLOT = 4.2
 _MARGIN = 0.6
 _SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0)
 """Font sizes in points; the largest at which all text fits is used."""
-_WITHOUT = ("caption", "conditions", "footer")
+_OMITTED_PARTS = ("caption", "conditions", "footer")
 """Parts left out of the plot, as they are in the text below."""
 
 
-_MORE = "… more stands in the text that belongs to this"
+_MORE_NOTE = "… more stands in the text that belongs to this"
 
 
 def page_bytes(job: ExportJob) -> bytes:
@@ -180,7 +180,7 @@ def page_bytes(job: ExportJob) -> bytes:
     from pypdf import PdfReader, PdfWriter, Transformation
 
     sections = reviewer_lines(job.result, job.view.claim, job.recipe)
-    view = replace(job.view, theme="light", left_out=(*job.view.left_out, *_WITHOUT))
+    view = replace(job.view, theme="light", left_out=(*job.view.left_out, *_OMITTED_PARTS))
     with own_settings():
         plot = draw_page(
             job.result, view, job.recipe, (A4[0], _PLOT), 150.0, backdrop=job.backdrop
@@ -218,7 +218,7 @@ def words_figure(sections: Sequence[tuple[str, list[str]]], above: float = _MARG
         if len(lines) <= room:
             break
     if len(lines) > room:
-        lines = [*lines[: room - 1], (_MORE, False)]
+        lines = [*lines[: room - 1], (_MORE_NOTE, False)]
     y = A4[1] - above
     for text, bold in lines:
         y -= size * LINE / POINTS_PER_INCH

@@ -326,7 +326,7 @@ def draw_legend(
             if height <= room:
                 return legend, height
             legend.remove()
-    return _shortened(page, series, styles, room)
+    return _shortened_legend(page, series, styles, room)
 
 
 def _layouts(page: Page, series: Sequence[Series]) -> Iterator[Layout]:
@@ -416,7 +416,7 @@ def _beginning(text: str, ems: float) -> str:
     return beginning
 
 
-def _shortened(
+def _shortened_legend(
     page: Page, series: Sequence[Series], styles: dict[str, SeriesStyle], room: float
 ) -> tuple[Any, float]:
     """Create a legend of the first curves with the number of omitted ones."""

@@ -44,7 +44,7 @@ from explorer.privacy.core.roots import increasing_root
 FAMILIES = ("nested", "hybrid")
 _MAX_LEVELS = 6
 # coth(α/2) is 1 to the last digit from here on.
-USELESS = 80.0
+MAX_USEFUL_ALPHA = 80.0
 
 
 # ("suffix", g): one channel of groups g and later; ("group", g): one channel of group g;
@@ -285,14 +285,14 @@ def solve_locally(
     """Run SLSQP from a start, and return its answer or the start, whichever is better."""
     from scipy.optimize import minimize
 
-    z0 = problem.feasible(np.log(np.minimum(start, USELESS)))
+    z0 = problem.feasible(np.log(np.minimum(start, MAX_USEFUL_ALPHA)))
     lowest = min(math.log(problem.levels[0]) - 30.0, float(z0.min()))
     answer = minimize(
         problem.log_error,
         z0,
         jac=True,
         method="SLSQP",
-        bounds=[(lowest, math.log(USELESS))] * z0.size,
+        bounds=[(lowest, math.log(MAX_USEFUL_ALPHA))] * z0.size,
         constraints={"type": "ineq", "fun": problem.slack, "jac": problem.slack_gradient},
         options={"maxiter": 200, "ftol": 1e-12},
     )
@@ -365,7 +365,7 @@ def direct_levels(
 
     def levels(log_total: float) -> FloatArray:
         total = math.exp(log_total)
-        caps = np.full(sizes.size, USELESS)
+        caps = np.full(sizes.size, MAX_USEFUL_ALPHA)
         np.minimum.at(caps, owner, np.nan_to_num(log_mix_low(q, demanded, total), nan=0.0))
         return filled_levels(log_cost, np.maximum(caps, 0.0), total)
 
@@ -376,7 +376,7 @@ def direct_levels(
         return top + math.log(float(np.exp(each - top).sum())) if top < math.inf else math.inf
 
     # No channel is worth more than USELESS, nor is a total beyond the sum of these.
-    last = min(eps, float(log_mix_high(q, demanded).min()), USELESS * sizes.size)
+    last = min(eps, float(log_mix_high(q, demanded).min()), MAX_USEFUL_ALPHA * sizes.size)
     high = math.log(last)
     # The least demand bounds what the total must at least be: half of it for every channel.
     low = min(math.log(float(demanded.min())) - math.log(4.0), high - 1.0)
@@ -442,7 +442,11 @@ def best_disjoint_levels(
     cost = sizes * np.exp(log_second_moment(sizes, math.inf))
     alpha, t = cp.Variable(len(subsets), nonneg=True), cp.Variable(len(subsets), nonneg=True)
     total = cp.sum(alpha)
-    constraints = [alpha >= -cp.log(1.0 - cp.inv_pos(1.0 + t)), total <= eps, alpha <= USELESS]
+    constraints = [
+        alpha >= -cp.log(1.0 - cp.inv_pos(1.0 + t)),
+        total <= eps,
+        alpha <= MAX_USEFUL_ALPHA,
+    ]
     # Coordinates of one channel share c_i; of equal demands one constraint is enough.
     rows = [
         (j, float(level), float(coupling))

@@ -24,9 +24,9 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, uniform_below
 
-LARGEST = 30
+MAX_LEVEL = 30
 """Largest level of a channel that is released."""
-GRAIN = 1 << 40
+LEVEL_GRAIN = 1 << 40
 """Levels are rounded down to multiples of 2⁻⁴⁰."""
 _WIDTH = 62
 
@@ -39,9 +39,9 @@ def exact_level(alpha: float | Fraction) -> Fraction:
     ValueError
         Unless 2⁻⁴⁰ ≤ α ≤ 30.
     """
-    if not (math.isfinite(alpha) and Fraction(1, GRAIN) <= Fraction(alpha) <= LARGEST):
-        raise ValueError(f"alpha: {alpha} is outside [2^-40, {LARGEST}]")
-    return Fraction(math.floor(Fraction(alpha) * GRAIN), GRAIN)
+    if not (math.isfinite(alpha) and Fraction(1, LEVEL_GRAIN) <= Fraction(alpha) <= MAX_LEVEL):
+        raise ValueError(f"alpha: {alpha} is outside [2^-40, {MAX_LEVEL}]")
+    return Fraction(math.floor(Fraction(alpha) * LEVEL_GRAIN), LEVEL_GRAIN)
 
 
 def largest_truth(alpha: Fraction, width: int = _WIDTH) -> int:
@@ -163,7 +163,7 @@ def exact_m_mean(
     budgets = checks.reals("c", c, 0.0, 4096.0, open_high=True)
     if rows.ndim != 2 or not rows.shape[0] or budgets.shape != rows.shape[1:]:
         raise ValueError(f"x must have shape (n, {budgets.size}), got {rows.shape}")
-    budgets = np.floor(budgets * GRAIN) / GRAIN
+    budgets = np.floor(budgets * LEVEL_GRAIN) / LEVEL_GRAIN
     mean, informed = np.zeros(rows.shape[1]), np.zeros(rows.shape[1], dtype=bool)
     for channel in m_mean_channels(budgets, rule):
         at = channel.coordinates

@@ -340,7 +340,7 @@ def certified_root(
 _OFFSETS = np.linspace(-1.0, 1.0, 33)
 _SHRINK = 0.08
 """Of the window: a little more than the 1/16 between two of its points."""
-_NARROW = 1e-11
+_LAST_WINDOW = 1e-11
 """The last window's half; its points are a sixteenth of that apart."""
 
 
@@ -363,7 +363,7 @@ def minimise_interval(
     first = np.broadcast_to(np.linspace(0.0, 1.0, points), (*shape, points))
     where, value = _smallest_of_row(objective, first)
     spread = 2.0 / (points - 1)
-    while spread > _NARROW:
+    while spread > _LAST_WINDOW:
         near = where[..., None] + spread * _OFFSETS
         where, value = _smallest_of_row(objective, np.minimum(np.maximum(near, 0.0), 1.0))
         spread *= _SHRINK

@@ -33,7 +33,7 @@ BITS = 40
 MAX_WEIGHT = 1 << 22
 """Of check-ins with whole-number weights: 2^40 times it is below 2^63."""
 _MAX_PRODUCT = 2.0**50
-_PIECE = 500_000
+_CHUNK_ROWS = 500_000
 """Rows counted between two checks: some 2 ms."""
 _compiling = threading.Lock()
 _CHUNK = 4096
@@ -146,7 +146,9 @@ def count_all(
 ) -> CountedRows:
     """Count all users as `count_rows`, and call `check` now and then, which may raise to stop."""
     total = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
-    for users in rows.pieces(max(_PIECE, 4 * 4**level)):  # cells are added up for each piece, too
+    for users in rows.pieces(
+        max(_CHUNK_ROWS, 4 * 4**level)
+    ):  # cells are added up for each piece, too
         total += count_rows(rows.cut(users), where, level, bits=bits)
         check()
     return total

@@ -239,7 +239,7 @@ _PROTOCOL = Reference(
     "Appendix F",
     "noise of scale B/ε, two Pólya shares a user, q ≥ Bn + 2τ + 1: errata heat-1, heat-2, heat-3",
 )
-_WORD = 1 << 63
+_WORD_MODULUS = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -359,7 +359,7 @@ def shuffle_plan(
     modulus = modulus_at_least(users, resolution, tail)
     total = float(sum(parts))
     sent = communication(relied, cells, modulus, total, delta, printed)
-    if modulus * (sent.shares + 1) >= _WORD:
+    if modulus * (sent.shares + 1) >= _WORD_MODULUS:
         raise ValueError(
             f"resolution: {resolution} makes the modulus {modulus}, whose sums of "
             f"{sent.shares} shares leave 63 bits"

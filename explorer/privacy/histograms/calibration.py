@@ -23,10 +23,10 @@ from explorer.privacy.core.roots import bisect
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.histograms.exact_delta import joint_deltas, replace_delta
 
-_HUMPS = 0.02
+_HUMP_MARGIN = 0.02
 HUMPS_USERS = 1e5
 _STEPS = 16
-_WALK = 256
+_MAX_WALK_STEPS = 256
 _TOLERANCE = 1e-13
 _BATCH_SIZE = 32
 """Places of a walk looked at together: two humps."""
@@ -90,7 +90,7 @@ def dip_below_half(curves: Curves, at_half: float, eps: float, n: float) -> floa
         return None
     h = _step(eps, n, 0.5)
     places, values = [0.5], [at_half]
-    for start in range(1, _WALK + 1, _BATCH_SIZE):
+    for start in range(1, _MAX_WALK_STEPS + 1, _BATCH_SIZE):
         q: FloatArray = 0.5 - np.arange(float(start), start + _BATCH_SIZE) * h
         q = q[q > 0]
         for place, value in zip(q.tolist(), curves(q).tolist(), strict=True):
@@ -158,7 +158,7 @@ def calibrated(
     guess = np.maximum(_gaussian_share(eps, target, n, kind), low * (1 + 1e-9))
     slope = _gaussian_slope(eps, n * guess * np.maximum(1 - guess, 0.5), kind)
     active = target < 1
-    smooth = active & (guess < np.where(n > HUMPS_USERS, 0.4, _HUMPS))
+    smooth = active & (guess < np.where(n > HUMPS_USERS, 0.4, _HUMP_MARGIN))
     q = np.full(eps.shape, math.nan)
     starts = _Starts(low, np.where(smooth, 0.5, math.nan), guess, slope)
     rough = np.flatnonzero(active & ~smooth)
@@ -176,7 +176,7 @@ def calibrated(
             below, high = float(starts.low[i]), float(starts.high[i])
             q[i] = _crossing(excess(*point, kind), below, high) if below < high else high
     found_q = np.isfinite(q)
-    for i in np.flatnonzero(found_q & (q >= _HUMPS) & (n <= HUMPS_USERS)):
+    for i in np.flatnonzero(found_q & (q >= _HUMP_MARGIN) & (n <= HUMPS_USERS)):
         point = float(eps[i]), float(target[i]), float(n[i])
         curves = excesses(*point, kind)
         q[i] = _before_humps(curves, float(q[i]), float(low[i]), point[0], point[2])
@@ -326,8 +326,8 @@ def _before_humps(curves: Curves, found: float, low: float, eps: float, n: float
     """
     best, last = found, found
     h = _step(eps, n, found)
-    for start in range(1, _WALK // 2, _BATCH_SIZE):
-        q = found - np.arange(start, min(start + _BATCH_SIZE, _WALK // 2)) * h
+    for start in range(1, _MAX_WALK_STEPS // 2, _BATCH_SIZE):
+        q = found - np.arange(start, min(start + _BATCH_SIZE, _MAX_WALK_STEPS // 2)) * h
         values = curves(np.maximum(q, 0.0))
         for place, value in zip(q.tolist(), values.tolist(), strict=True):
             if place <= low or value > 0.3:

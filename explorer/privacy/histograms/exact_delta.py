@@ -215,7 +215,7 @@ def replace_delta(eps: float, n: float, q: float) -> float:
 _SMALLEST = 745.0
 _BELOW_PEAK = 48.0
 """Terms below e^−48 of the largest are left out: together less than 1e-15 of the sum."""
-_PLACES = 96
+_PROBE_POINTS = 96
 """Values of b at which the terms are estimated to find those that matter."""
 _DIRECT_DEVIATION = 1e4
 _CELLS = 400_000
@@ -324,14 +324,16 @@ class _Window(NamedTuple):
         widest = mean + third + np.sqrt(third**2 + 2 * _SMALLEST * variance)
         high = np.minimum(N, np.ceil(widest))
         first, last = low, np.minimum(high, N - 1)
-        share = np.linspace(0.0, 1.0, _PLACES)
+        share = np.linspace(0.0, 1.0, _PROBE_POINTS)
         b = np.rint(first[:, None] + (last - first)[:, None] * share)
         edge, _ = _threshold(b, eps[:, None], N[:, None])
         height = _exponent(b, N, q) + _exponent(np.maximum(edge, mean[:, None]), N, q)
         relevant = height > height.max(axis=1, keepdims=True) - _BELOW_PEAK
         rows = np.arange(q.size)
         lowest = np.maximum(np.argmax(relevant, axis=1) - 1, 0)
-        largest = np.minimum(_PLACES - np.argmax(relevant[:, ::-1], axis=1), _PLACES - 1)
+        largest = np.minimum(
+            _PROBE_POINTS - np.argmax(relevant[:, ::-1], axis=1), _PROBE_POINTS - 1
+        )
         first, last = b[rows, lowest], b[rows, largest]
         base, far = _start(first, eps, N), _start(last, eps, N)
         # From `far` on the terms in y fall by this rate and faster.

@@ -21,7 +21,7 @@ FAILURE = 1 / 200
 MAX_SUPPORT = 1e6
 MAX_SAMPLES = 1e15
 _MAX_EXACT = 1e7
-_TINY = 1e-290
+_MIN_DELTA = 1e-290
 _SEARCHED = 1e6
 
 
@@ -203,7 +203,7 @@ def _radius(n: float, q: float, beta: float) -> float:
         if beyond > beta:
             break
         # From one value to the next by their ratio, except from below the smallest doubles.
-        sound = below > _TINY, above > _TINY
+        sound = below > _MIN_DELTA, above > _MIN_DELTA
         below = below * (n - low) / (low + 1) * odds if sound[0] else point(low + 1, n, q)
         above = above * high / (n - high + 1) / odds if sound[1] else point(high - 1, n, q)
         r, low, high = r - 1, low + 1, high - 1

@@ -20,7 +20,7 @@ WordArray = NDArray[np.uint64]
 WholeArray = NDArray[Any]
 """Whole numbers: int64 where all of them fit, Python integers (dtype object) otherwise."""
 
-WORD = 64
+WORD_BITS = 64
 """Bits of a word."""
 INT64_BOUND = 1 << 63
 
@@ -132,7 +132,7 @@ def uniform_below(bound: int, size: int, bits: BitSource) -> WholeArray:
     width = (bound - 1).bit_length()
     if not width:
         return np.zeros(size, dtype=np.int64)
-    draw = _small if width < WORD else _large
+    draw = _small if width < WORD_BITS else _large
     out = draw(width, size, bits)
     if bound == 1 << width:
         return out
@@ -145,17 +145,17 @@ def uniform_below(bound: int, size: int, bits: BitSource) -> WholeArray:
 
 def _small(width: int, size: int, bits: BitSource) -> WholeArray:
     """Return uniform numbers of up to 63 bits."""
-    return (bits.words(size) >> np.uint64(WORD - width)).astype(np.int64)
+    return (bits.words(size) >> np.uint64(WORD_BITS - width)).astype(np.int64)
 
 
 def _large(width: int, size: int, bits: BitSource) -> WholeArray:
     """Return uniform numbers of 64 bits and more, as Python integers."""
-    groups = -(-width // WORD)
+    groups = -(-width // WORD_BITS)
     words = bits.words(groups * size).reshape(size, groups).astype(object)
     whole = words[:, 0]
     for column in range(1, groups):
-        whole = (whole << WORD) | words[:, column]
-    return np.asarray(whole >> (groups * WORD - width), dtype=object)
+        whole = (whole << WORD_BITS) | words[:, column]
+    return np.asarray(whole >> (groups * WORD_BITS - width), dtype=object)
 
 
 def packed(values: WholeArray) -> WholeArray:
@@ -193,8 +193,8 @@ class ConstantLaw:
         self._cumulated, self._last = cumulated, last
         table: list[int] = []
         # The digits of C_k are all ones from some k on, and always for the last value.
-        while not table or table[-1] != (1 << WORD) - 1:
-            table.append(self._digits(len(table), WORD))
+        while not table or table[-1] != (1 << WORD_BITS) - 1:
+            table.append(self._digits(len(table), WORD_BITS))
         self._table = np.array(table, dtype=np.uint64)
 
     def draw(self, size: int, bits: BitSource) -> NDArray[np.int64]:
@@ -207,7 +207,7 @@ class ConstantLaw:
 
     def _settle(self, digits: int, bits: BitSource) -> int:
         """Return the draw of a W that begins with a tie, reading on where needed."""
-        width, k = WORD, 0
+        width, k = WORD_BITS, 0
         while True:
             own = self._digits(k, width)
             if digits < own or k == self._last:
@@ -215,8 +215,8 @@ class ConstantLaw:
             if digits > own:
                 k += 1
             else:
-                digits = (digits << WORD) | int(bits.words(1)[0])
-                width += WORD
+                digits = (digits << WORD_BITS) | int(bits.words(1)[0])
+                width += WORD_BITS
 
     def _digits(self, k: int, width: int) -> int:
         """Return ⌊2^width C_k⌋ (2^width − 1 where C_k = 1), from enclosures of e⁻¹."""

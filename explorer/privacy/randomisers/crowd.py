@@ -40,12 +40,12 @@ FINE, COARSE = 4e-3, 2e-2
 """Deviation of the noise relative to that of the sum."""
 _LISTED = 50_000
 """Combinations of counts up to which all of them are listed."""
-_RARE = 0.1
+_RARE_MESSAGES = 0.1
 """Expected number of messages below which a value of g is rare."""
 _NODES = 2**17
 """Most nodes of the trapezoid rule."""
 _UNIT = 2.0**-52
-_REACH = 8.6
+_TRANSFORM_DEVIATIONS = 8.6
 """Deviations at which a Gaussian's transform is left."""
 _SQUARE = 6
 """Most outcomes of k-ary randomised response that is also taken as a table."""
@@ -172,7 +172,7 @@ class Crowd:
         ones.
         """
         sets = [np.zeros(mass.size, bool)]
-        for most in (1e-4, _RARE):
+        for most in (1e-4, _RARE_MESSAGES):
             few = self.n * mass <= most
             spread = math.sqrt(self.n * float(mass[~few] @ gains[~few] ** 2))
             large = few & (np.abs(gains) > 4 * spread)
@@ -220,8 +220,8 @@ class Crowd:
         spread = math.sqrt(n * max(float(weight @ g**2) - mean**2, 0.0) + 1 / c**2)
         noise = self.blur * spread
         step = 2 * math.pi / (10 * spread + 12 / c + self._jumps(g, n * weight, spread))
-        noise = max(noise, _REACH / (step * _NODES))
-        t = step * np.arange(math.ceil(_REACH / (noise * step)) + 1)
+        noise = max(noise, _TRANSFORM_DEVIATIONS / (step * _NODES))
+        t = step * np.arange(math.ceil(_TRANSFORM_DEVIATIONS / (noise * step)) + 1)
         half = 0.5 * t[:, None] * g
         sine, cosine = np.sin(half), np.cos(half)
         real, imaginary = -2 * sine * sine, 2 * sine * cosine

@@ -17,7 +17,7 @@ _MAX_LENGTH = MAX_DIGITS + len("+.e+000")
 """Characters of a readable decimal: longer text never reaches the pattern."""
 LARGEST_EXPONENT = 40
 """Written exponents are within ± this."""
-PLACES = MAX_DIGITS + LARGEST_EXPONENT
+DECIMAL_PLACES = MAX_DIGITS + LARGEST_EXPONENT
 """Decimal places that every readable decimal fits into: it is a whole number of 10⁻⁸⁰."""
 
 
@@ -35,7 +35,7 @@ def read_decimal(text: str) -> int | None:
     power = int(exponent) if exponent else 0
     if not 1 <= len(whole) + len(part) <= MAX_DIGITS or abs(power) > LARGEST_EXPONENT:
         return None
-    value: int = int(whole + part) * 10 ** (PLACES + power - len(part))
+    value: int = int(whole + part) * 10 ** (DECIMAL_PLACES + power - len(part))
     return -value if sign == "-" else value
 
 
@@ -52,7 +52,7 @@ def exact_decimal(name: str, text: str) -> Fraction:
         raise ValueError(
             f'{name}: {text!r} is not a decimal of at most 40 digits; write one like "12.5"'
         )
-    return Fraction(value, 10**PLACES)
+    return Fraction(value, 10**DECIMAL_PLACES)
 
 
 def centred_value(values: Iterable[int], low: int, high: int, B: int) -> int:
@@ -91,7 +91,7 @@ def user_value(rows: Iterable[str], low: str, high: str, B: int) -> int:
     ValueError
         If no row is readable, or a bound is not.
     """
-    scale = 10**PLACES
+    scale = 10**DECIMAL_PLACES
     a, b = int(exact_decimal("low", low) * scale), int(exact_decimal("high", high) * scale)
     if not a < b or B < 1:
         raise ValueError(f"low, high, B: {low}, {high}, {B} leave no room")

@@ -31,10 +31,10 @@ _LOSSLESS = math.log(1e-13)
 _SPARE = 27.0
 """The trapezoid rule's copies are damped to e^−27 of δ."""
 _SIZE, _PER_DEVIATION = 8192, 256
-_FAR = 160.0
+_MAX_FREQUENCY = 160.0
 """Frequencies, in units of one over the deviation of one round's loss, up to which |K| is known."""
 _HEAVY = 0.8
-_SILENT = -24.0
+_NEGLIGIBLE_LOG = -24.0
 """ln |K/K(c)|^T from which on nothing is lost by leaving nodes out."""
 _BLURS = np.geomspace(0.25, 9.0, 24)
 
@@ -137,7 +137,7 @@ class Line:
         c = tilt.c
         begins, ends, log_size = _spectrum(loss, tilt, first)
         log_size *= 0.5 * T
-        heard = np.flatnonzero(log_size > _SILENT)
+        heard = np.flatnonzero(log_size > _NEGLIGIBLE_LOG)
         last = int(heard[0]) if heard.size else log_size.size
         end = float(ends[last - 1]) if last else first
         end = min(max(first, end), max(first, loss.reach))
@@ -255,7 +255,7 @@ def _spectrum(
     law = np.bincount(index, weight * (1 - share), _SIZE)
     law += np.bincount((index + 1) % _SIZE, weight * share, _SIZE)
     apart = 2 * math.pi / (_SIZE * cell)
-    count = math.ceil(_FAR / (apart * deviation))
+    count = math.ceil(_MAX_FREQUENCY / (apart * deviation))
     t = apart * np.arange(count + 1)
     size = np.abs(np.fft.rfft(law)[: count + 1]) + np.square(t * cell) / 8
     start = min(max(int(max(first, near) / apart), 0), count - 1)

@@ -23,7 +23,7 @@ from explorer.privacy.shuffle_rdp.losses import RoundLoss
 _UNIT = 2.0**-53
 _TAIL = 40.0
 """The tilted mass that wraps around the lattice is below e^−40."""
-_FEW = 64
+_MAX_LATTICE_LOSSES = 64
 """Losses that a lattice may be fitted to."""
 _SHARE = 0.25
 _BLURRED = 8.5
@@ -112,7 +112,7 @@ class Lattice:
         if away.size == 0 or away[0] <= planned:
             return base, planned
         most = math.floor(away[0] / planned)
-        if self._weight.size > _FEW:
+        if self._weight.size > _MAX_LATTICE_LOSSES:
             return base, float(away[0]) / most
         parts = np.unique(np.rint(np.linspace(max(1.0, most / 1.5), most, 48)))
         steps = away[0] / parts

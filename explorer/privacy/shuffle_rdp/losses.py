@@ -29,7 +29,7 @@ _ROWS, _COLUMNS = 3.0, 200.0
 """Of very many clones so many numbers are listed on a deviation, and twice so many of U."""
 _MERGED = 100.0
 """Merged counts of randomised response on a deviation."""
-_REACH = 1.6 * math.pi
+_SAFE_REACH = 1.6 * math.pi
 """A downsampled sum repeats the transform at 2π over the spacing of the losses that it takes: at
 least eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
 _THINNED = 2e-8
@@ -210,7 +210,7 @@ def randomised_response_loss(
         positive = whole > 0
         mass, excess = whole[positive], sums[positive] / whole[positive]
         log_ratio = np.log1p(excess)
-    reach = _REACH / float(np.abs(np.diff(log_ratio)).max()) if step > 1 else math.inf
+    reach = _SAFE_REACH / float(np.abs(np.diff(log_ratio)).max()) if step > 1 else math.inf
     return RoundLoss(mass, excess, log_ratio, accuracy=_accuracy(k), reach=reach)
 
 
@@ -245,7 +245,7 @@ def clone_loss(
     rise = gamma * x
     up = np.log1p(rise)
     rest = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
-    reach = _REACH / (gamma * apart) if apart else math.inf
+    reach = _SAFE_REACH / (gamma * apart) if apart else math.inf
     return RoundLoss(
         np.concatenate([mass, mass * (1 + rise), [rest]]),
         np.concatenate([rise, -rise / (1 + rise), [0.0]]),
@@ -385,7 +385,7 @@ def two_level_loss(
         np.concatenate([up, -up, [0.0]]),
         12 * math.exp(-depth),
         _accuracy(k) + (_THINNED if apart else 0.0),
-        _REACH / (gamma * apart) if apart else math.inf,
+        _SAFE_REACH / (gamma * apart) if apart else math.inf,
     )
 
 
@@ -443,7 +443,7 @@ def three_symbol_loss(
         np.concatenate([up, -up, [0.0]]),
         4 * math.exp(-depth),
         _accuracy(k) + (_THINNED if apart else 0.0),
-        _REACH / apart if apart else math.inf,
+        _SAFE_REACH / apart if apart else math.inf,
     )
 
 

@@ -65,7 +65,7 @@ from explorer.privacy.shuffling import (
 
 MIN_EPS0, MAX_EPS0 = 1e-12, 100.0
 """Where rounds are composed: below, losses lose their digits; above, there are no clones."""
-LOOSE = 1e-3
+TRUNCATED_EXCESS = 1e-3
 """Relative excess beyond which a number is called truncated."""
 DEPTH = 50.0
 DEPTHS = DEPTH, 4 * DEPTH, 16 * DEPTH
@@ -73,7 +73,7 @@ SUMMED = 1e-9
 """Relative rounding error of sums of one round."""
 DENSEST_PAIR = 1e6
 """Depth times the mean number of coins up to which all of a round of coins is listed."""
-_DENSEST = 3e8
+_MAX_LISTED_VARIANCE = 3e8
 """Variance of the count up to which all of randomised response is listed where that is needed."""
 _RESPONSE_CELLS = 700
 """Losses that a round of three symbols is merged on: 1e-9 of ε downwards, and quick."""
@@ -116,7 +116,7 @@ EPOCH_ADAPTIVE = Reference(
 )
 
 
-def is_loose(bound: Certified, share: float = LOOSE) -> bool:
+def is_loose(bound: Certified, share: float = TRUNCATED_EXCESS) -> bool:
     """Return whether a number exceeds the truth by more than a share of itself."""
     return bound.excess > share * bound.value
 
@@ -167,7 +167,7 @@ class _FromBelow(ABC):
         bound = Certified(0.0, math.inf)
         for depth in DEPTHS:
             bound = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
-            if bound.value * LOOSE >= T * math.exp(-depth):
+            if bound.value * TRUNCATED_EXCESS >= T * math.exp(-depth):
                 break
         return bound
 
@@ -200,7 +200,11 @@ class _FromBelow(ABC):
         for index, route in enumerate(self._compose(depth, thin=True)):
             bound = ask(route)
             downsampled = math.isfinite(route.loss.reach)
-            if is_loose(bound, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
+            if (
+                is_loose(bound, max(TRUNCATED_EXCESS, enough))
+                and downsampled
+                and self._may_be_dense(depth)
+            ):
                 # Of few rounds the atoms themselves show, not only what they add up to.
                 bound = max(bound, ask(self._compose(depth, thin=False)[index]))
             bounds.append(bound)
@@ -245,7 +249,7 @@ class ResponseRounds(_FromBelow):
 
     def _may_be_dense(self, depth: float) -> bool:
         eps0, k, _ = self._round
-        return k * math.exp(-eps0) <= _DENSEST
+        return k * math.exp(-eps0) <= _MAX_LISTED_VARIANCE
 
 
 class ThreeSymbolRounds(_FromBelow):
@@ -325,7 +329,7 @@ class CloneRounds:
             if route is not None:
                 composed = route.epsilon(delta, T)
                 most = min(most, composed.value)
-                if composed.excess <= LOOSE * min(composed.value, most):
+                if composed.excess <= TRUNCATED_EXCESS * min(composed.value, most):
                     return Certified(most, composed.excess)
         others = (
             upper_epsilon(eps0, k, n, T, delta, capped=True).epsilon,
@@ -353,7 +357,7 @@ class CloneRounds:
                 break
             bound = route.delta(epsilon, T, enough)
             least = min(least, bound.value)
-            if T * route.loss.missing <= LOOSE * bound.value:
+            if T * route.loss.missing <= TRUNCATED_EXCESS * bound.value:
                 return Certified(min(most, bound.value), bound.excess)
         return Certified(min(most, least), math.inf)
 

@@ -33,7 +33,7 @@ from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffling import clone_guess
 
-_LARGEST = 700.0
+_MAX_EXPONENT = 700.0
 
 
 class RandomisedResponseRound:
@@ -55,7 +55,7 @@ class RandomisedResponseRound:
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
-        pair = RandomisedResponsePair(min(eps0, _LARGEST), k, n, 1.0, dense=True)
+        pair = RandomisedResponsePair(min(eps0, _MAX_EXPONENT), k, n, 1.0, dense=True)
         mass = np.exp(pair.log_mass)
         slope = pair.gamma * np.exp(pair.log_s) / k
         self._x = slope * (pair.m - pair.mean)

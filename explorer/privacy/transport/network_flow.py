@@ -28,7 +28,7 @@ from explorer.privacy.core.compiled import compiled
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_FAR = 1 << 30
+_UNREACHED = 1 << 30
 _BUCKETS = 256
 _RELABELS = 0.25
 """Relabels in one blocking flow, as a share of the nodes, before labels are computed afresh.
@@ -92,7 +92,7 @@ def _label(
     """
     deficits, tail = 0, 0
     for u in range(excess.size):
-        level[u] = -9 if border[u] else _FAR
+        level[u] = -9 if border[u] else _UNREACHED
         if excess[u] < 0:
             level[u] = 0
             queue[tail] = u
@@ -106,7 +106,7 @@ def _label(
             head += 1
             for way in range(4):
                 u = neighbour(v, way, stride)
-                if level[u] == _FAR and cost[way] - potential[v] + potential[u] < unit:
+                if level[u] == _UNREACHED and cost[way] - potential[v] + potential[u] < unit:
                     level[u] = label
                     queue[tail] = u
                     tail += 1
@@ -120,7 +120,7 @@ def _label(
             back += 1
             for way in range(4):
                 u = neighbour(v, way, stride)
-                if level[u] == _FAR and leaving(flow, v, way, stride) > 0:
+                if level[u] == _UNREACHED and leaving(flow, v, way, stride) > 0:
                     level[u] = label
                     queue[tail] = u
                     tail += 1
@@ -154,7 +154,7 @@ def _augment(
     for i in range(tail):
         count[level[queue[i]]] += 1
     counted = highest + 2
-    limit = _FAR
+    limit = _UNREACHED
     left = int(_RELABELS * excess.size)
     arc[:] = 0
     sent = 0
@@ -199,7 +199,7 @@ def _augment(
                 k += 1
                 path[k] = v
                 continue
-            label = _FAR
+            label = _UNREACHED
             for way in range(4):
                 v = neighbour(u, way, stride)
                 if level[v] >= 0:
@@ -212,7 +212,7 @@ def _augment(
                 limit = min(limit, here)
             left -= 1
             if label >= limit or left < 0:
-                label = _FAR
+                label = _UNREACHED
             else:
                 while counted < label:
                     counted += 1
@@ -222,7 +222,7 @@ def _augment(
             arc[u] = 0
             if k > 0:
                 k -= 1
-            elif label == _FAR:
+            elif label == _UNREACHED:
                 break
     return sent
 
@@ -250,7 +250,7 @@ def _reprice(
     first[:] = -1
     entries, deficits = 0, 0
     for u in range(excess.size):
-        distance[u] = -1 if border[u] else _FAR
+        distance[u] = -1 if border[u] else _UNREACHED
         if excess[u] < 0:
             distance[u] = 0
             node[entries] = u

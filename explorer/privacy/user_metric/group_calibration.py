@@ -33,7 +33,7 @@ from explorer.privacy.user_metric.hops import (
 _FIRST, _LAST, _POINTS = 0.5, 8.0, 32
 """Range searched for peaks, αd/m, and number of points: those of 1,500 random settings were
 between 0.53 and 5.9. A step is 9 %."""
-_FEW = 2000.0
+_MIN_NORMAL_CLONES = 2000.0
 """Below so many clones the normal approximation does not see every peak, and exact sums are
 short."""
 _Target = tuple[float, float, float, float, Clones, bool, float]
@@ -234,7 +234,7 @@ def least_group_delta(
                 lambda a: -group.guess(a, a0),
                 low,
                 high,
-                few=group.clones(a0) < _FEW,
+                few=group.clones(a0) < _MIN_NORMAL_CLONES,
             )
             least = min(least, *(-value for _, value in maxima), math.inf)
         return min(rounded_up(least), 1.0)
@@ -359,7 +359,7 @@ def _exact(target: _Target) -> tuple[tuple[float, float], ...]:
     if group.coarse:
         return tuple((at, height(at)) for at, _ in _estimate(target))
     quick = group.rough_log_alpha0
-    few = group.clones(math.exp(quick(low, target[-1]))) < _FEW
+    few = group.clones(math.exp(quick(low, target[-1]))) < _MIN_NORMAL_CLONES
     return _sharp_maxima(height, lambda a: quick(a, target[-1]), low, high, few=few)
 
 

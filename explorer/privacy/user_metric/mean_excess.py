@@ -25,9 +25,9 @@ _MAX_POINTS = 1 << 17
 """Wider windows are bounded in closed form."""
 _MAX_CLONES = 1e10
 """So are more clones than this: one binomial tail would take too long."""
-_HOPELESS = -1800.0
+_MIN_LOG = -1800.0
 """Below this the logarithm is only bounded: e^800 times it has no double."""
-_STEEP = 0.3
+_DIRECT_KAPPA = 0.3
 """Above this κ tails have few terms and are summed directly."""
 _BATCH_SIZE = 32
 """So many of these terms are computed together."""
@@ -102,7 +102,7 @@ def log_mean_excess(
     if isinstance(window, MeanExcess):
         return window
     inside = _sum(total, log_p, log_q, kappa, math.exp(log_gap), window)
-    lost = kappa * kappa * window.high if kappa <= _STEEP else 0.0
+    lost = kappa * kappa * window.high if kappa <= _DIRECT_KAPPA else 0.0
     rounding = _ROUNDING + _ROUNDING_STEP * window.steps + _CANCELLED * lost
     return MeanExcess(float(np.logaddexp(inside, window.log_outside)) + rounding, False)
 
@@ -175,7 +175,7 @@ def _window(
     cap = math.log(total) + math.log(gap)
     slope = 0.5 * math.log((1 + kappa) / gap)
     crude = tilt.log_mass + min(cap, -1.0 - math.log(slope) if slope > 0 else cap)
-    if crude < _HOPELESS:
+    if crude < _MIN_LOG:
         return MeanExcess(crude, False)
     reach = _WIDTH * tilt.deviation + _MARGIN
     low = max(1.0, math.floor(tilt.mean - reach))
@@ -274,7 +274,7 @@ def _sum(
     log_f = log_half_pmf(b, N) if N.size < _MIN_RUN else _half_run(N, b, int(centre - N[0]))
     shift = centre * tilt.kl
     f = np.exp(log_f + shift)
-    if kappa > _STEEP:
+    if kappa > _DIRECT_KAPPA:
         excess = _direct(N, b, f, level, kappa)
     else:
         tail = _tails(N, b, f, shift)

@@ -35,7 +35,7 @@ from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.group_calibration import group_alpha, group_alpha0
 
-_APART = 12
+_CLASSES_PER_DEVIATION = 12
 """Numbers of clones told apart in a deviation: fewer only show more."""
 
 _LATTICE = 4096
@@ -92,7 +92,7 @@ def _hop(others: float, p: float, t: float, step: float) -> _Hop:
         else ((counts == others).astype(float))
     )
     # Numbers of clones are told apart to a twelfth of their deviation, rounded down.
-    each = max(1, int(deviation / _APART))
+    each = max(1, int(deviation / _CLASSES_PER_DEVIATION))
     starts = np.arange(0, counts.size, each)
     clones = counts[starts] + 1
     likely = np.add.reduceat(weight, starts)

@@ -43,7 +43,7 @@ _ROUNDING_UP = 1 + 1e-11
 """Adds more than rounding may have taken off."""
 _ROUNDING_DOWN = 1 - 1e-12
 """Takes more off a root than rounding may have added."""
-_BELOW = 2e-12
+_LIMIT_MARGIN = 2e-12
 """The same for a limit that is itself a root: more than `validity_at` takes off one."""
 
 
@@ -670,7 +670,7 @@ def _tight_cap(items: FloatArray, users: FloatArray, target: FloatArray) -> Floa
 
     top = validity_at(total, total, target)
     root, _ = increasing_root(excess, np.zeros(top.shape), np.maximum(top, 0.0))
-    return np.where(top > 0, np.maximum(root - _BELOW, 0.0), top)
+    return np.where(top > 0, np.maximum(root - _LIMIT_MARGIN, 0.0), top)
 
 
 def _alpha0_of(

@@ -102,12 +102,12 @@ def build(
     data = view.outputs.get(release) if output is None else canonical(dict(output))
     if data is None or sha256(data) != known.output_sha256:
         raise LedgerError(f"release {release}: the output given is not the one committed")
-    stored = _loaded(data) if output is None else output
+    stored = _load(data) if output is None else output
     certificate: dict[str, Any] = {
         "schema": SCHEMA,
         "id": release,
         "issued": known.date,
-        **{name: _declared(stated.texts.get(name, "")) for name in TEXTS},
+        **{name: _declarations(stated.texts.get(name, "")) for name in TEXTS},
         "program": {
             "name": "Privacy Explorer",
             "version": stated.version,
@@ -118,7 +118,7 @@ def build(
         "population": population_section(view, known),
         "data": {
             "tag": stated.tag,
-            **{name: _declared(stated.texts.get(name, "")) for name in DATA_TEXTS},
+            **{name: _declarations(stated.texts.get(name, "")) for name in DATA_TEXTS},
         },
         "protection": {
             "unit": sentences.UNIT,
@@ -208,7 +208,7 @@ def _conditions(stated: Statements, noises: Sequence[str]) -> list[dict[str, str
     declared = sentences.declared_conditions(sentences.CURRENT, independent, form)
     declared += stated.conditions
     program = sentences.program_conditions(sentences.CURRENT, noises, independent, form)
-    return [_declared(text) for text in declared] + [
+    return [_declarations(text) for text in declared] + [
         {"text": text, "source": "program"} for text in program
     ]
 
@@ -219,10 +219,10 @@ def _why_apart(account: Account, other: Account) -> str:
     return "another population, with a budget of its own"
 
 
-def _declared(text: str) -> dict[str, str]:
+def _declarations(text: str) -> dict[str, str]:
     return {"text": text, "source": "declared"}
 
 
-def _loaded(data: bytes) -> dict[str, Any]:
+def _load(data: bytes) -> dict[str, Any]:
     result: dict[str, Any] = read_json(data, "the stored output")
     return result

@@ -121,10 +121,10 @@ def if_fixed_in_advance(epsilons: Sequence[Fraction]) -> dict[str, Any]:
             high = middle
         else:
             low = middle
-    return fixed_at(epsilons, Fraction(int(high), 100))
+    return composition_at(epsilons, Fraction(int(high), 100))
 
 
-def fixed_at(epsilons: Sequence[Fraction], epsilon: Fraction) -> dict[str, Any]:
+def composition_at(epsilons: Sequence[Fraction], epsilon: Fraction) -> dict[str, Any]:
     """Return the exact composition of fixed ε at a given ε."""
     return {
         "epsilon": write_fraction(epsilon),

@@ -64,7 +64,7 @@ class DeploymentComparison:
 
 def compare_deployments(certificate: Mapping[str, Any] | None = None) -> DeploymentComparison:
     """Return the registered deployments, after the release of a certificate if given."""
-    stored = _stored()
+    stored = _store()
     rows = tuple(_row(row) for row in stored["rows"])
     mine = () if certificate is None else (_own(certificate),)
     source = (
@@ -75,7 +75,7 @@ def compare_deployments(certificate: Mapping[str, Any] | None = None) -> Deploym
 
 
 @cache
-def _stored() -> dict[str, Any]:
+def _store() -> dict[str, Any]:
     result: dict[str, Any] = json.loads(resource_bytes("release/registry-strip.json"))
     return result
 

@@ -19,8 +19,8 @@ from explorer.release.certificate import sentences
 from explorer.release.certificate.computed_fields import (
     alone_cap,
     cap_of,
+    composition_at,
     epsilon_at_delta,
-    fixed_at,
     if_fixed_in_advance,
     ledger_section,
     parts_and_error,
@@ -176,7 +176,7 @@ def _check_sums(certificate: Certificate, report: VerificationReport) -> None:
     texts = _SENTENCES[certificate["schema"]]
     fixed, spends = composition["if_fixed_in_advance"], [Fraction(row["epsilon"]) for row in rows]
     if texts is VERSION_1:  # version 1 did not fix the ε of this statement
-        follows = fixed_at(spends, Fraction(fixed["epsilon"]))
+        follows = composition_at(spends, Fraction(fixed["epsilon"]))
     else:
         follows = if_fixed_in_advance(spends)
     follows["method"] = texts.fixed_method

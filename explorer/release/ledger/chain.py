@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.release.errors import LedgerError, ReleaseError
-from explorer.release.exact_json import canonical, shortened
+from explorer.release.exact_json import canonical, short_repr
 
 GENESIS = "0" * 64
 EXPORT = "privacy-explorer/ledger-export/1"
@@ -82,7 +82,7 @@ def check_chain(entries: Iterable[Entry]) -> None:
         prev = entry.hash
 
 
-def exported(ledger: str, entries: Sequence[Entry]) -> dict[str, Any]:
+def export_entries(ledger: str, entries: Sequence[Entry]) -> dict[str, Any]:
     """Return the JSON values of an export: all entries, without key, outputs and data."""
     return {
         "schema": EXPORT,
@@ -105,7 +105,7 @@ def read_export(document: object) -> tuple[str, list[Entry]]:
         raise LedgerError("schema, ledger, entries: one is missing, or there is more")
     ledger, items = document["ledger"], document["entries"]
     if not isinstance(ledger, str) or not _ID.fullmatch(ledger):
-        raise LedgerError(f"ledger: {shortened(ledger)} is no id of 32 hexadecimal digits")
+        raise LedgerError(f"ledger: {short_repr(ledger)} is no id of 32 hexadecimal digits")
     if not isinstance(items, list):
         raise LedgerError("entries: is no list")
     return ledger, [_entry(place, item) for place, item in enumerate(items)]

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.fields import WHERE, Area, Fields
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields
 from explorer.user_rows import TURN
 
 
@@ -103,9 +103,9 @@ def overlaps(
 
 def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
     """Return the spans of latitude, longitude and time; None if the parameters are invalid."""
-    given = {name: parameters[name] for name in WHERE if name in parameters}
+    given = {name: parameters[name] for name in AREA_FIELDS if name in parameters}
     try:
-        area = Area.of(Fields("this release", given, WHERE), needs_box=False)
+        area = Area.of(Fields("this release", given, AREA_FIELDS), needs_box=False)
     except ParameterError:
         return None
     start, end = (None if t is None else Fraction(t) for t in (area.start, area.end))

@@ -116,7 +116,7 @@ class Writer:
         return entry
 
 
-OLDER = (
+OLDER_LEDGER = (
     "this ledger is older than your last release: restore the newer file, or stop releasing about "
     "these people"
 )
@@ -131,7 +131,7 @@ NOTICES = {
     NO_KEY: "The ledger's key was missing, so a new one was made: sums hold, but which files and "
     "people were here before can't be checked any more.",
 }
-LOST = "A release was interrupted while it was drawn: it counts as spent."
+INTERRUPTED_DRAW = "A release was interrupted while it was drawn: it counts as spent."
 CLOCK_BACK = "The clock is earlier than the last entry; order is by number, and it will be marked."
 
 
@@ -200,7 +200,7 @@ def open_ledger(
             if lock.acquired:  # the process that drew it has ended
                 entries = [*entries, write("lose", {"release": release.id}, release.id)]
                 con.execute("DELETE FROM outputs WHERE release = ?", (release.id,))
-                result.notices.append(LOST)
+                result.notices.append(INTERRUPTED_DRAW)
                 lock.unlock()
     result.last = entries[-1] if entries else None
     return result
@@ -219,7 +219,7 @@ def behind(known: LedgerHead | None, entries: Sequence[Entry]) -> str:
     if known is None or known.seq < 0:
         return ""
     if known.seq >= len(entries):
-        return OLDER
+        return OLDER_LEDGER
     if entries[known.seq].hash != known.hash:
         return (
             f"this ledger is a fork: its entry {known.seq} is not the one this computer has seen; "

@@ -18,7 +18,7 @@ from typing import Any
 
 from explorer.privacy.releases.budgets import largest_fit_zcdp, pure_cost, zcdp_cost
 from explorer.release.errors import RefusedError, ReleaseError, RuleError
-from explorer.release.exact_json import MAX_CHARACTERS, read_fraction, shortened, write_fraction
+from explorer.release.exact_json import MAX_CHARACTERS, read_fraction, short_repr, write_fraction
 
 GATES = ("sum", "zcdp")
 MAX_DELTA = Fraction(1, 1_000_000)
@@ -209,13 +209,13 @@ class LedgerState:
         while seen in self.joined:
             seen = self.joined[seen]
         if seen not in self.accounts:
-            raise RuleError(f"population: {shortened(population)} has no budget in this ledger")
+            raise RuleError(f"population: {short_repr(population)} has no budget in this ledger")
         return self.accounts[seen]
 
     def release(self, name: str) -> Release:
         """Return a release by its id, or raise RuleError."""
         if name not in self.releases:
-            raise RuleError(f"release: {shortened(name)} is not in this ledger")
+            raise RuleError(f"release: {short_repr(name)} is not in this ledger")
         return self.releases[name]
 
     def releases_of(self, population: str) -> list[Release]:
@@ -267,13 +267,13 @@ def apply(state: LedgerState, body: Mapping[str, Any]) -> None:
     kind = body.get("kind")
     rule = _RULES.get(kind) if isinstance(kind, str) else None
     if rule is None:
-        raise RuleError(f"kind: {shortened(kind)} is no kind of entry")
+        raise RuleError(f"kind: {short_repr(kind)} is no kind of entry")
     at = body.get("at", "")
     if not isinstance(at, str) or (at and not _TIME.fullmatch(at)):
-        raise RuleError(f"at: {shortened(at)} is no time in UTC such as 2026-01-19T08:00:00Z")
+        raise RuleError(f"at: {short_repr(at)} is no time in UTC such as 2026-01-19T08:00:00Z")
     seq = body.get("seq", state.entries)
     if type(seq) is not int or seq != state.entries:
-        raise RuleError(f"seq: {shortened(seq)} stands where {state.entries} should")
+        raise RuleError(f"seq: {short_repr(seq)} stands where {state.entries} should")
     ledger = body.get("ledger", state.ledger)
     if not isinstance(ledger, str) or (state.ledger and ledger != state.ledger):
         raise RuleError("ledger: the entry belongs to another ledger")
@@ -316,7 +316,7 @@ def _budget(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     population = _text(body, "population", "")
     gate = _text(body, "gate", "sum")
     if gate not in GATES:
-        raise RuleError(f"gate: {shortened(gate)} is not offered; choose sum or zcdp")
+        raise RuleError(f"gate: {short_repr(gate)} is not offered; choose sum or zcdp")
     if population in state.joined or population in state.accounts:
         account = state.account_of(population)
         if gate == "zcdp" or account.epsilon_limit is None:
@@ -344,7 +344,7 @@ def _budget(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
 def _plan(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     name = _new_release(state, body)
     account = state.account_of(_population(body))
-    state.releases[name] = _described(state, body, at, name, account, "planned")
+    state.releases[name] = _describe(state, body, at, name, account, "planned")
 
 
 def _reserve(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
@@ -352,8 +352,8 @@ def _reserve(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     account = state.account_of(_population(body))
     before = state.releases.get(name)
     if before is not None and before.state != "planned":
-        raise RuleError(f"release: {shortened(name)} is {before.state} already")
-    result = _described(state, body, at, name, account, "reserved")
+        raise RuleError(f"release: {short_repr(name)} is {before.state} already")
+    result = _describe(state, body, at, name, account, "reserved")
     if before is not None:
         result = replace(result, planned=before.planned, tag=result.tag or before.tag)
         same = ("mechanism", "parameters", "epsilon") + (("tag",) if before.tag is not None else ())
@@ -367,7 +367,7 @@ def _reserve(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     state.releases[name] = result
 
 
-def _described(
+def _describe(
     state: LedgerState, body: Mapping[str, Any], at: str, name: str, account: Account, status: str
 ) -> Release:
     epsilon = _fraction(body, "epsilon")
@@ -375,7 +375,7 @@ def _described(
         raise RuleError("epsilon: must be above 0")
     for key, only in (("unit", "user id"), ("neighbours", "add-remove")):
         if body.get(key, only) != only:
-            raise RuleError(f"{key}: {shortened(body[key])} needs an account of its own")
+            raise RuleError(f"{key}: {short_repr(body[key])} needs an account of its own")
     parameters = body.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         raise RuleError("parameters: is no object")
@@ -398,7 +398,7 @@ def _step(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     allowed, after = TRANSITIONS[kind]
     before = state.release(_text(body, "release"))
     if before.state not in allowed:
-        raise RuleError(f"release: {shortened(before.id)} is {before.state}; {kind} is impossible")
+        raise RuleError(f"release: {short_repr(before.id)} is {before.state}; {kind} is impossible")
     result = replace(before, state=after)
     if kind == "commit":
         output = _digits(body, "output_sha256")
@@ -414,7 +414,7 @@ def _external(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     """Add external spending: no gate refuses it, and under *zcdp* it increases the cap."""
     account = state.account_of(_population(body))
     name = f"external {state.entries}"
-    result = _described(state, body, at, name, account, "published")
+    result = _describe(state, body, at, name, account, "published")
     charged = account.charged(result.epsilon)
     state.set_account(replace(charged, rho_cap=account.rho_cap + result.epsilon**2 / 2))
     state.releases[name] = replace(result, mechanism="external")
@@ -426,7 +426,7 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     other = state.account_of(_text(body, "with"))
     how = _text(body, "how", JOINED_AFTER)
     if how not in (JOINED_BEFORE, JOINED_AFTER):
-        raise RuleError(f"how: {shortened(how)} is not how accounts are joined")
+        raise RuleError(f"how: {short_repr(how)} is not how accounts are joined")
     if one == other:
         raise RuleError("with: both are one population already")
     late = JOINED_AFTER in (how, one.joined, other.joined)
@@ -448,10 +448,10 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     state.joined[other.population] = one.population
 
 
-def _moved(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
+def _move(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     remark = _text(body, "remark", MOVED)
     if remark not in REMARKS:
-        raise RuleError(f"remark: {shortened(remark)} is no remark")
+        raise RuleError(f"remark: {short_repr(remark)} is no remark")
     state.remarks.add(remark)
 
 
@@ -461,7 +461,7 @@ _RULES: dict[str, Callable[[LedgerState, Mapping[str, Any], str], None]] = {
     "reserve": _reserve,
     "external": _external,
     "join": _join,
-    "moved": _moved,
+    "moved": _move,
     **dict.fromkeys(TRANSITIONS, _step),
 }
 
@@ -485,7 +485,7 @@ def _population(body: Mapping[str, Any]) -> str | None:
 def _new_release(state: LedgerState, body: Mapping[str, Any]) -> str:
     name = _text(body, "release")
     if name in state.releases:
-        raise RuleError(f"release: {shortened(name)} is {state.releases[name].state} already")
+        raise RuleError(f"release: {short_repr(name)} is {state.releases[name].state} already")
     return name
 
 

@@ -25,7 +25,7 @@ from explorer.release.ledger.state import Account, LedgerState, Raise, Release
 with suppress(ImportError):  # without locks, ledgers and certificates can be verified
     import fcntl
 
-MAGIC = b"SQLite format 3\x00"
+SQLITE_MAGIC = b"SQLite format 3\x00"
 VERSION = 1
 WAIT_S = 60
 """Time to wait for other writers."""
@@ -266,11 +266,11 @@ def load_state(con: sqlite3.Connection, release: str | None = None) -> LedgerSta
         if joined_to is not None:
             state.joined[population] = joined_to
         else:
-            state.accounts[population] = _account(_stored(text))
+            state.accounts[population] = _account(_store(text))
     wanted = "" if release is None else " WHERE release = ?"
     given = () if release is None else (release,)
     for name, text in con.execute(f"SELECT release, state FROM releases{wanted}", given):
-        state.releases[name] = _release(_stored(text))
+        state.releases[name] = _release(_store(text))
     return state
 
 
@@ -310,7 +310,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _stored(text: str) -> dict[str, Any]:
+def _store(text: str) -> dict[str, Any]:
     result: dict[str, Any] = read_json(text.encode(), "what the ledger keeps beside its entries")
     return result
 

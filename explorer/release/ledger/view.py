@@ -16,7 +16,7 @@ from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, 
 from explorer.release.ledger.keys import key_check, key_file, read_key
 from explorer.release.ledger.state import LedgerState, replay
 from explorer.release.ledger.storage import (
-    MAGIC,
+    SQLITE_MAGIC,
     StoredOutputs,
     connect_reading,
     entries_of,
@@ -132,9 +132,9 @@ def read_ledger(path: Path) -> View:
         The message begins with the file's name.
     """
     with translate_errors(path), open_regular(path) as file:
-        head = file.read(len(MAGIC))
+        head = file.read(len(SQLITE_MAGIC))
     try:
-        return _stored(path) if head == MAGIC else _exported(path)
+        return _store(path) if head == SQLITE_MAGIC else _export(path)
     except LedgerError as error:
         text = str(error)
         if text.startswith((f"{path.name}:", str(path))):
@@ -142,7 +142,7 @@ def read_ledger(path: Path) -> View:
         raise LedgerError(f"{path.name}: {text}") from None
 
 
-def _exported(path: Path) -> View:
+def _export(path: Path) -> View:
     with translate_errors(path):
         data = read_bounded(path, MAX_EXPORT_BYTES)
     try:
@@ -156,7 +156,7 @@ def _exported(path: Path) -> View:
     return View(ledger, entries, state)
 
 
-def _stored(path: Path) -> View:
+def _store(path: Path) -> View:
     with translate_errors(path), closing(connect_reading(path)) as con:
         con.execute("BEGIN")
         try:

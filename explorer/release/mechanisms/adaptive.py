@@ -38,7 +38,7 @@ from explorer.release.mechanisms.base import (
     noise_error,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
-from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, text_of
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields, epsilon_units, text_of
 
 MAX_SIDE = 1024
 
@@ -94,7 +94,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> AdaptiveParameters:
         """Parse parameters; the threshold must make trees without users die out."""
-        own = (*WHERE, "side", "start_level", "last_level", "share", "threshold", "units")
+        own = (*AREA_FIELDS, "side", "start_level", "last_level", "share", "threshold", "units")
         fields = Fields(self.id, parameters, own)
         level = fields.side(MAX_SIDE)
         start, last = measured_levels(

@@ -136,7 +136,7 @@ class Output:
     shape: tuple[int, ...]
 
 
-UNCHANGED = "The stored numbers are shown as they are."
+UNCHANGED_STEP = "The stored numbers are shown as they are."
 """Post-processing step of outputs that need none."""
 
 
@@ -260,7 +260,7 @@ class ReleaseMechanism(ABC, Generic[P]):
         """Return a map or table computed from ``Output.stored``."""
 
 
-USUAL = Fraction(19, 20)
+USUAL_PROBABILITY = Fraction(19, 20)
 """Probability that noise is within `half_width`."""
 
 
@@ -269,7 +269,7 @@ def error_of(quantity: str, half_width: int) -> dict[str, Any]:
     return {
         "quantity": quantity,
         "half_width": half_width,
-        "probability": f"{USUAL.numerator}/{USUAL.denominator}",
+        "probability": f"{USUAL_PROBABILITY.numerator}/{USUAL_PROBABILITY.denominator}",
         "source": "program",
     }
 
@@ -287,7 +287,9 @@ def noise_error(
     unit : int
         Stored units per user: B if counts are in B-ths of a user.
     """
-    return error_of(quantity, -(-dlap_quantile(epsilon, sensitivity, 1 - USUAL) // unit))
+    return error_of(
+        quantity, -(-dlap_quantile(epsilon, sensitivity, 1 - USUAL_PROBABILITY) // unit)
+    )
 
 
 def bits_of(random_bytes: RandomBytes) -> BitSource:

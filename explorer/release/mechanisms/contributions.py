@@ -42,14 +42,14 @@ def one_cell_counts(records: UserRecords, area: Area, level: int) -> Whole:
     # Of each user's cells the first with the most visits.
     order = np.lexsort((codes, -visits, user))
     first = order[np.flatnonzero(np.diff(user[order], prepend=-1))]
-    return summed(codes[first], np.ones(len(first), np.int64), 4**level)
+    return sum_by_index(codes[first], np.ones(len(first), np.int64), 4**level)
 
 
 def user_count(records: UserRecords, area: Area) -> Whole:
     """Return the number of users with a selected row, shape (1,)."""
     user = _rows(records, area)[1]
     present = np.flatnonzero(np.diff(user, prepend=-1))
-    return summed(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
+    return sum_by_index(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
 
 
 def region_counts(records: UserRecords, area: Area, rows: int, columns: int) -> Whole:
@@ -58,7 +58,7 @@ def region_counts(records: UserRecords, area: Area, rows: int, columns: int) -> 
     at, user = _rows(records, area)
     y, x = _lines(records, area, at, rows, columns)
     _, cells, _ = _visits(user, y * columns + x, rows * columns)
-    return summed(cells, np.ones(len(cells), np.int64), rows * columns)
+    return sum_by_index(cells, np.ones(len(cells), np.int64), rows * columns)
 
 
 def bin_counts(
@@ -98,7 +98,7 @@ def bin_counts(
     counts = integer_counts(
         user[there], at[there], np.ones(np.count_nonzero(there), np.int64), level, B
     )
-    return summed(counts.codes, counts.masses, bins)
+    return sum_by_index(counts.codes, counts.masses, bins)
 
 
 def mean_sums(
@@ -154,17 +154,17 @@ def mean_sums(
         else:
             mine.append(tuple(values))
     leave()
-    return _packed(sums), _packed([users])
+    return _pack(sums), _pack([users])
 
 
-def summed(index: IntArray, values: Whole, size: int) -> Whole:
+def sum_by_index(index: IntArray, values: Whole, size: int) -> Whole:
     """Return the sums of values with equal indices, shape (size,)."""
     result = np.zeros(size, values.dtype)
     np.add.at(result, index, values)
     return result
 
 
-def _packed(values: list[int]) -> Whole:
+def _pack(values: list[int]) -> Whole:
     fits = all(abs(value) < 1 << 62 for value in values)
     return np.array(values, dtype=np.int64 if fits else object)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.privacy.heatmaps.quadtree import all_codes
 from explorer.release.mechanisms.base import (
-    UNCHANGED,
+    UNCHANGED_STEP,
     Output,
     Part,
     Plain,
@@ -25,7 +25,7 @@ from explorer.release.mechanisms.base import (
     noisy,
 )
 from explorer.release.mechanisms.contributions import one_cell_counts, user_count
-from explorer.release.mechanisms.fields import WHERE, Area, Fields, single_part
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields, single_part
 
 MAX_SIDE = 1024
 
@@ -69,7 +69,7 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> CellCountParameters:
         """Parse parameters."""
-        fields = Fields(self.id, parameters, (*WHERE, "side"))
+        fields = Fields(self.id, parameters, (*AREA_FIELDS, "side"))
         return CellCountParameters(Area.of(fields, needs_box=True), fields.side(MAX_SIDE))
 
     def reads(self, p: CellCountParameters) -> Reads:
@@ -125,7 +125,9 @@ class UserCount(ReleaseMechanism[UserCountParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> UserCountParameters:
         """Parse parameters; without a box all rows count."""
-        return UserCountParameters(Area.of(Fields(self.id, parameters, WHERE), needs_box=False))
+        return UserCountParameters(
+            Area.of(Fields(self.id, parameters, AREA_FIELDS), needs_box=False)
+        )
 
     def reads(self, p: UserCountParameters) -> Reads:
         """Return the columns of box and time range."""
@@ -158,4 +160,4 @@ class UserCount(ReleaseMechanism[UserCountParameters]):
     def shown(self, output: Mapping[str, Any], p: UserCountParameters, epsilon: Fraction) -> Shown:
         """Return a table with the count."""
         users = float(output["noisy_users"])
-        return Shown(table=(("People", users),), steps=(UNCHANGED,))
+        return Shown(table=(("People", users),), steps=(UNCHANGED_STEP,))

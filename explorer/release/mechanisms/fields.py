@@ -41,7 +41,7 @@ NO_TEXTS = ("user", "time", "lat", "lon")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (1900, 2200)
 _RATIO = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
-_LONGEST = 60
+_MAX_NAME_LENGTH = 60
 
 
 class Fields:
@@ -240,7 +240,7 @@ def brief(value: object) -> str:
     if isinstance(value, int) and abs(value) >= 10**30:
         return "a number of over 30 digits"
     text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…'"
+    return text if len(text) <= _MAX_NAME_LENGTH else f"{text[:_MAX_NAME_LENGTH]}…'"
 
 
 def check_columns(columns: Sequence[str], reads: Reads, mechanism: str) -> None:
@@ -254,7 +254,7 @@ def check_columns(columns: Sequence[str], reads: Reads, mechanism: str) -> None:
             )
 
 
-WHERE = ("box", "start", "end")
+AREA_FIELDS = ("box", "start", "end")
 _SIDES = (("south", 90), ("west", 180), ("north", 90), ("east", 180))
 
 

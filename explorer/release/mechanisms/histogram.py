@@ -26,7 +26,14 @@ from explorer.release.mechanisms.base import (
     noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, bin_counts
-from explorer.release.mechanisms.fields import NO_TEXTS, WHERE, Area, Fields, brief, single_part
+from explorer.release.mechanisms.fields import (
+    AREA_FIELDS,
+    NO_TEXTS,
+    Area,
+    Fields,
+    brief,
+    single_part,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,7 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> HistogramParameters:
         """Parse parameters; either ``values`` or ``edges`` must be given."""
-        own = (*WHERE, "value_column", "values", "edges", "units")
+        own = (*AREA_FIELDS, "value_column", "values", "edges", "units")
         fields = Fields(self.id, parameters, own)
         if fields.has("values") == fields.has("edges"):
             raise ParameterError("values", "and edges are given, or neither", "give one")

@@ -34,7 +34,7 @@ from explorer.release.mechanisms.base import (
     noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
-from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, single_part
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields, epsilon_units, single_part
 
 GAMMA_SQUARED = Fraction(1, 2)
 """A level has 1/√2 of the ε of the one above."""
@@ -122,7 +122,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> PaperParameters:
         """Parse parameters."""
-        fields = Fields(self.id, parameters, (*WHERE, "side", "last_level", "kept", "units"))
+        fields = Fields(self.id, parameters, (*AREA_FIELDS, "side", "last_level", "kept", "units"))
         level = fields.side(2 * MAX_SIDE)
         return PaperParameters(
             Area.of(fields, needs_box=True),
@@ -231,7 +231,7 @@ class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> PyramidParameters:
         """Parse parameters."""
-        own = (*WHERE, "side", "start_level", "assumed_users", "units")
+        own = (*AREA_FIELDS, "side", "start_level", "assumed_users", "units")
         fields = Fields(self.id, parameters, own)
         level = fields.side(MAX_SIDE)
         return PyramidParameters(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from explorer.privacy.heatmaps.integers import RESOLUTION
-from explorer.privacy.releases.means import PLACES, exact_decimal, mean_from_noisy
+from explorer.privacy.releases.means import DECIMAL_PLACES, exact_decimal, mean_from_noisy
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
@@ -25,7 +25,14 @@ from explorer.release.mechanisms.base import (
     noisy,
 )
 from explorer.release.mechanisms.contributions import MAX_UNITS, mean_sums
-from explorer.release.mechanisms.fields import WHERE, Area, Fields, brief, epsilon_units, text_of
+from explorer.release.mechanisms.fields import (
+    AREA_FIELDS,
+    Area,
+    Fields,
+    brief,
+    epsilon_units,
+    text_of,
+)
 
 MAX_COLUMNS = 100
 
@@ -91,7 +98,7 @@ class Mean(ReleaseMechanism[MeanParameters]):
 
     def parse(self, parameters: Mapping[str, Any]) -> MeanParameters:
         """Parse parameters."""
-        own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
+        own = (*AREA_FIELDS, "value_columns", "low", "high", "count_share", "units")
         fields = Fields(self.id, parameters, own)
         columns = fields.columns("value_columns")
         if len(columns) > MAX_COLUMNS:
@@ -136,7 +143,7 @@ class Mean(ReleaseMechanism[MeanParameters]):
         """Draw and store the noisy centred sums S and the noisy number of users N."""
         *sums, count = self.parts(p, epsilon)
         bits = bits_of(random_bytes)
-        scale = 10**PLACES
+        scale = 10**DECIMAL_PLACES
         bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
         totals, users = mean_sums(records, p.area, p.columns, bounds, p.units)
         result = noisy(totals, p.units, sums[0].epsilon, bits)

@@ -12,9 +12,9 @@ import numpy as np
 from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
-    UNCHANGED,
+    UNCHANGED_STEP,
     UNIT,
-    USUAL,
+    USUAL_PROBABILITY,
     Output,
     Part,
     Plain,
@@ -27,7 +27,7 @@ from explorer.release.mechanisms.base import (
     error_of,
 )
 from explorer.release.mechanisms.contributions import region_counts
-from explorer.release.mechanisms.fields import WHERE, Area, Fields, epsilon_units, single_part
+from explorer.release.mechanisms.fields import AREA_FIELDS, Area, Fields, epsilon_units, single_part
 
 MAX_ALONG = 300
 
@@ -68,7 +68,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
 
     def parse(self, parameters: Mapping[str, Any]) -> Regions:
         """Parse parameters; fewer regions are selected than there are."""
-        fields = Fields(self.id, parameters, (*WHERE, "grid", "chosen"))
+        fields = Fields(self.id, parameters, (*AREA_FIELDS, "grid", "chosen"))
         rows, columns = fields.wholes("grid", 2, 1, MAX_ALONG)
         if rows * columns < 2:
             raise ParameterError("grid", "one region leaves no choice", "give more rows or columns")
@@ -114,7 +114,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
         return [
             error_of(
                 f"number of users by which region {k} is below the best one not yet chosen",
-                gap_quantile(p.rows * p.columns - k + 1, part.epsilon, 1 - USUAL),
+                gap_quantile(p.rows * p.columns - k + 1, part.epsilon, 1 - USUAL_PROBABILITY),
             )
             for k, part in enumerate(self.parts(p, epsilon), 1)
         ]
@@ -128,4 +128,4 @@ class RegionSelection(ReleaseMechanism[Regions]):
             grid[row, column] = 1 / p.chosen
             name = f"Choice {k}: row {row + 1} from the south, column {column + 1} from the west"
             table.append((name, float(region)))
-        return Shown(grid, table=tuple(table), steps=(UNCHANGED,))
+        return Shown(grid, table=tuple(table), steps=(UNCHANGED_STEP,))

@@ -162,7 +162,7 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
         If the file can't be opened, is no text by its first bytes, or is a damaged archive; never
         because of the content of a row.
     """
-    with _opened(path) as file, Rows(form, reads, watch) as rows:
+    with _open_data(path) as file, Rows(form, reads, watch) as rows:
         hashed, content = _Hashed(file), ContentHash()
         source: IO[bytes] | _Hashed | gzip.GzipFile = hashed
         if path.name.endswith(GZIP):
@@ -192,12 +192,12 @@ def hash_file(path: Path) -> tuple[str, str]:
     ReleaseError
         If the file can't be read.
     """
-    with _opened(path) as file:
+    with _open_data(path) as file:
         return digests(file)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedReader]:
+def _open_data(path: Path) -> Iterator[io.BufferedReader]:
     """Open a data file; translate errors to `ReleaseError`."""
     try:
         mode = path.stat().st_mode
@@ -464,7 +464,7 @@ def cut_rows(raw: bytes, form: FileFormat) -> Cut:
     fields = _plain_fields(starts[whole], lasts[whole], first[whole], between, wanted)
     if len(quotes):
         quoted = np.diff(np.append(in_row, len(quotes)))
-        block, whole, fields = _unquoted(
+        block, whole, fields = _unquote(
             block, raw, (starts, lasts), whole, fields, quoted, short, form, wanted
         )
     if wanted > len(form.columns):
@@ -498,7 +498,7 @@ def _some_rows(fields: Fields, mask: Mask) -> Fields:
     return some
 
 
-def _unquoted(
+def _unquote(
     block: Block,
     raw: bytes,
     rows: tuple[Places, Places],

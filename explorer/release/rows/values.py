@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import floor
 from zoneinfo import ZoneInfo
 
-from explorer.privacy.releases.means import PLACES, read_decimal
+from explorer.privacy.releases.means import DECIMAL_PLACES, read_decimal
 from explorer.release.rows.format import (
     DECIMALS,
     ENCODINGS,
@@ -25,14 +25,14 @@ from explorer.user_rows import compose_nfc, id_text
 DEGREE = 10**7
 """Units of 10⁻⁷ degrees in a degree."""
 
-AROUND = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 """Byte order mark, stripped from values like white space."""
 
 MIN_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
 MAX_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """Later times can't be read: their date in some time zones is not representable."""
 
-_ONE = 10**PLACES
+_ONE = 10**DECIMAL_PLACES
 Whole = Callable[[bytes], int | None]
 """Parses an integer from bytes; None if that fails."""
 
@@ -72,7 +72,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
         except UnicodeDecodeError:
             return None
         # twice, for marks inside white space and white space inside marks
-        text = text.strip().strip(AROUND).strip()
+        text = text.strip().strip(BYTE_ORDER_MARK).strip()
         return compose_nfc(text)
 
     return read

@@ -268,7 +268,7 @@ WholeReader = Callable[[Block, Places, Places], Wholes]
 
 MAX_SPELLINGS = 1 << 20
 """Maximum number of cached spellings."""
-_SHORT = 7
+_MAX_PACKED_LENGTH = 7
 """Ids up to this length are compared as one 64-bit number, with the length in the top byte."""
 
 Codes = NDArray[np.int32]
@@ -300,7 +300,7 @@ class UserNumbers:
         new = np.flatnonzero(~same_as_before(block, starts, ends))
         first, end = starts[new], ends[new]
         result = np.empty(len(new), dtype=np.int32)
-        short = end - first <= _SHORT
+        short = end - first <= _MAX_PACKED_LENGTH
         result[short] = self._of_short(block, first[short], end[short])
         for k in np.flatnonzero(~short).tolist():
             result[k] = self._code(block.raw[first[k] : end[k]])

@@ -34,7 +34,7 @@ RANDOMISERS = {
     TYPED: "the typed table",
     FILE: "the table of the file",
 }
-_ALIKE = 1.005
+_EQUAL_RATIO = 1.005
 """Ratio of two bounds up to which they are called alike."""
 
 
@@ -217,7 +217,9 @@ def differences(
     if stronger > 0:
         chance, higher = math.exp(-eps0), 2 / (math.exp(eps0) + 1)
         share = exact / stronger
-        gain = "but hardly a smaller ε" if share < _ALIKE else f"and an ε {times(share)} smaller"
+        gain = (
+            "but hardly a smaller ε" if share < _EQUAL_RATIO else f"and an ε {times(share)} smaller"
+        )
         out.append(
             f"The 2021 analysis counts another message as a clone with probability e^−ε₀ = "
             f"{nearest(chance)}, the 2023 one with 2/(e^ε₀+1) = {nearest(higher)}: "
@@ -232,12 +234,12 @@ def differences(
 
 def _above_response(published: float, stronger: float) -> str:
     """Compare the exact clones with the lower bound, given the ratios of 2021 and 2023."""
-    if published < _ALIKE:
+    if published < _EQUAL_RATIO:
         return (
             f"The exact clones meet the {LOWER_BOUND} here, or nearly: randomised response is as "
             "bad as any randomiser, though a particular one may leak less."
         )
-    if stronger < _ALIKE:
+    if stronger < _EQUAL_RATIO:
         return (
             f"The 2021 clones are {times(published)} the {LOWER_BOUND} here, the 2023 ones meet "
             "it, or nearly; a particular randomiser may leak less."
@@ -261,7 +263,7 @@ def delta_differences(
     exact, stronger = here["exact_2021"] or MIN_DELTA, here["exact_2023"] or MIN_DELTA
     closed, low = here["closed"], here.get("lower")
     out = []
-    if stronger > MIN_DELTA and stronger < exact / _ALIKE:
+    if stronger > MIN_DELTA and stronger < exact / _EQUAL_RATIO:
         out.append(
             "The 2023 analysis counts more messages as clones than the 2021 one: its δ is "
             f"{times(stronger / exact)} as large here."
@@ -382,7 +384,7 @@ def _own_differences(here: dict[str, float | None]) -> tuple[str, ...]:
     """Return why the general bounds and those of the randomiser differ."""
     out = []
     own, general, exact = here["own_blanket"], here["exact_2023"], here["own_exact"]
-    if own and general and general / own > _ALIKE:
+    if own and general and general / own > _EQUAL_RATIO:
         out.append(
             f"The clones of 2023, for every randomiser with this ε₀, are {times(general / own)} "
             "the blanket of this one: its messages hide a client better than the worst "
@@ -390,7 +392,7 @@ def _own_differences(here: dict[str, float | None]) -> tuple[str, ...]:
         )
     elif own and general:
         out.append("This randomiser is as bad as the worst: the general clones lose nothing.")
-    if own and exact and own / exact > _ALIKE:
+    if own and exact and own / exact > _EQUAL_RATIO:
         out.append(
             f"The blanket is {times(own / exact)} the exact value: it gives the others no credit "
             "for what their messages hide beyond what all inputs share."

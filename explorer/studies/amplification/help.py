@@ -239,7 +239,7 @@ def _in_bracket(found: Numbers) -> tuple[Status, str]:
     ), f"ε {at_most(found['exact_2021'])}, {'in' if inside else 'out'}side"
 
 
-def _ignored(found: Numbers) -> tuple[Status, str]:
+def _judge_ignored(found: Numbers) -> tuple[Status, str]:
     """Judge the closed form's ε by the δ that randomised response has there."""
     factor = found["leak"] / found["allowed"]
     return ("≠" if factor > 1 else "="), f"δ is {nearest(factor, 3)} times too large"
@@ -259,7 +259,7 @@ JUDGES: dict[str, Judge] = {
     "published-bracket": _in_bracket,
     "small-eps0": surpasses("exact_2023", "exact_2021", "ε {}, not {}"),
     "million": surpasses("exact_2023", "exact_2021", "ε {}, not {}"),
-    "condition-ignored": _ignored,
+    "condition-ignored": _judge_ignored,
     "condition-8": _conditions,
     "delta-curve": _at_every_epsilon,
     "known-randomiser": surpasses("own_blanket", "exact_2023", "ε {}, not {}"),

@@ -607,7 +607,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
         yield Law(
             f"law_{variant.value}",
             f"law of the clones {variant.value}",
-            _raised(pair),
+            _raise_bound(pair),
             Role.UPPER,
             farthest,
             DUAL,
@@ -627,7 +627,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
     )
 
 
-def _raised(pair: ClonePair) -> Callable[[FloatArray], FloatArray]:
+def _raise_bound(pair: ClonePair) -> Callable[[FloatArray], FloatArray]:
     return lambda eps: np.minimum(pair.delta(eps) * (1 + _SUM_ERROR), 1.0)
 
 

@@ -268,10 +268,10 @@ def _from_file(path: Path, name: str, decimal: str) -> FloatArray:
     if len(read.rows) > 1 and not any(number(field) for field in read.rows[0]):
         read = read.without_header()
     first = 0 if any(number(fields[0]) for fields in read.rows) else 1
-    found = read.numbers(
+    result = read.numbers(
         first,
         len(read.rows[0]) - first,
         "probabilities where the first row has another number; give every input as many",
         "is not a probability; give a number from 0 to 1",
     )
-    return checked_table(found, name, lines=tuple(read.lines))
+    return checked_table(result, name, lines=tuple(read.lines))

@@ -16,9 +16,9 @@ from explorer.studies.base.plots import Claim, ClaimText
 from explorer.studies.base.study import Condition, Quantity, Result, Series, Study, quantity
 from explorer.studies.registry import get_study
 
-SO_FAR = "Further bounds are being computed."
+STILL_COMPUTING = "Further bounds are being computed."
 """Replaces a statement that further bounds may change."""
-NOT_AMONG = "it is not among what may be claimed of this question"
+NOT_CLAIMABLE = "it is not among what may be claimed of this question"
 """Of a bound whose study gives no reason (`Claim.besides`)."""
 
 
@@ -153,7 +153,7 @@ def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
     found = ClaimedBound(series, value, text, wanted, failing, why, awaited, claim.kind)
     if found.unsettled and useless(text.pairs):
         # A looser bound came first: its verdict would be gone when the others are there.
-        found = replace(found, text=replace(text, lines=(SO_FAR, *text.lines[1:])))
+        found = replace(found, text=replace(text, lines=(STILL_COMPUTING, *text.lines[1:])))
     return found
 
 
@@ -195,25 +195,25 @@ def with_claim(result: Result, wanted: str = "") -> Result:
 
     Arguments as for `evaluate_claim`. An answer of which nothing can be claimed is unchanged.
     """
-    found = evaluate_claim(result, wanted)
-    if found is None:
+    value = evaluate_claim(result, wanted)
+    if value is None:
         return result
     promise = result.guarantee
     if promise is not None:
-        lines = found.text.lines or (promise.sentence, promise.beside)
-        if found.wanted and found.why:
-            lines = (found.line, "\n".join(line for line in lines if line))
+        lines = value.text.lines or (promise.sentence, promise.beside)
+        if value.wanted and value.why:
+            lines = (value.line, "\n".join(line for line in lines if line))
         promise = replace(
             promise,
             sentence=lines[0],
             beside="\n".join(line for line in lines[1:] if line),
-            claimed="" if found.wanted and found.why else found.line,
-            replace_one=found.text.promise or promise.replace_one,
-            pairs=found.text.pairs or promise.pairs,
+            claimed="" if value.wanted and value.why else value.line,
+            replace_one=value.text.promise or promise.replace_one,
+            pairs=value.text.pairs or promise.pairs,
         )
     needed = {key for s in result.series for key in s.assumes}
     conditions = tuple(
-        replace(c, of_guarantee=c.key in found.series.assumes) if c.key in needed else c
+        replace(c, of_guarantee=c.key in value.series.assumes) if c.key in needed else c
         for c in result.conditions
     )
     return replace(result, guarantee=promise, conditions=conditions)
@@ -252,7 +252,7 @@ def _why_not(
     if series.role not in (bound, Role.EXACT):
         return UnclaimedReason(f"it is no {bound.value}")
     if series.key not in claim.among:
-        return UnclaimedReason(claim.besides.get(series.key, NOT_AMONG), "not claimed")
+        return UnclaimedReason(claim.besides.get(series.key, NOT_CLAIMABLE), "not claimed")
     for condition in result.conditions:
         if condition.key and condition.key in series.assumes:
             if condition.holds is False:
@@ -261,8 +261,8 @@ def _why_not(
                 return UnclaimedReason(f"it assumes more: {condition.text}", "assumes more")
     if math.isfinite(value_here(result, series)):
         return None
-    told = next((r.note for r in result.readouts if r.key == series.key), "")
-    return UnclaimedReason(told or series.undefined_reason or "it has no value at the slider's")
+    text = next((r.note for r in result.readouts if r.key == series.key), "")
+    return UnclaimedReason(text or series.undefined_reason or "it has no value at the slider's")
 
 
 def _failing(condition: Condition) -> str:

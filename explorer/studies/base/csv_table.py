@@ -348,10 +348,10 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
         else:
             rejected.append(RejectedRow(line, "", f"{len(fields)} fields, {count} expected"))
     if len(kept) < 2:
-        found = f"{len(kept)} usable record{'' if len(kept) == 1 else 's'}"
+        result = f"{len(kept)} usable record{'' if len(kept) == 1 else 's'}"
         aside = f" ({rejected[0]})" if rejected else ""
         raise TableFileError(
-            f"{name}: {found}{aside}; at least 2 are needed, one a line, after a line of names"
+            f"{name}: {result}{aside}; at least 2 are needed, one a line, after a line of names"
         )
     return table.keeping(kept, rejected)
 
@@ -437,15 +437,15 @@ def _plain_numbers(table: CsvTable) -> FloatArray | None:
 
 def read_summary(table: CsvTable, kept: int) -> str:
     """Return one sentence about how many records are used and which are not."""
-    said = f"{table.name}: {kept:,} records in {len(table.names)} columns"
+    text = f"{table.name}: {kept:,} records in {len(table.names)} columns"
     if table.rejected:
         examples = "; ".join(str(item) for item in table.rejected[:_EXAMPLES])
         more = len(table.rejected) - _EXAMPLES
-        said += f"; {len(table.rejected):,} lines rejected ({examples}"
-        said += f"; and {more:,} more)" if more > 0 else ")"
+        text += f"; {len(table.rejected):,} lines rejected ({examples}"
+        text += f"; and {more:,} more)" if more > 0 else ")"
     if table.cut:
-        said += f"; the file has more, only the first {MAX_RECORDS:,} are read"
-    return said + "."
+        text += f"; the file has more, only the first {MAX_RECORDS:,} are read"
+    return text + "."
 
 
 def _rows(text: str, delimiter: str, name: str, comments: bool) -> Iterator[tuple[int, list[str]]]:

@@ -82,8 +82,8 @@ def parse_axis(study: Study, text: str) -> GridAxis:
     ValueError
         Naming the parameter, what was given and what is allowed.
     """
-    key, found, spec = text.partition("=")
-    if not (found and key.strip() and spec.strip()):
+    key, result, spec = text.partition("=")
+    if not (result and key.strip() and spec.strip()):
         raise ValueError(f"{text!r} is not KEY=VALUES, such as eps0=0.5:4:8 or n=1e4,1e5")
     p = parameter(study, key.strip())
     if p.kind not in _SWEPT_KINDS or p.axis_only:
@@ -154,9 +154,9 @@ def axes_of(study: Study, request: Request, grid: Grid) -> tuple[GridAxis, ...]:
             f"{grid.trials:,} trials of {cells:,} cells; at most "
             f"{min(MAX_TRIALS, MAX_TASKS // cells):,} can be drawn of each"
         )
-    asked = [dict(cell.values) for cell in requests_of(request, axes)]
+    query = [dict(cell.values) for cell in requests_of(request, axes)]
     for axis in axes:
-        if not any(relevant(axis.parameter, values, request.quantity) for values in asked):
+        if not any(relevant(axis.parameter, values, request.quantity) for values in query):
             raise ValueError(
                 f"{axis.parameter.key}: {axis.parameter.name} does not matter for what is asked; "
                 "every plot would be the same"
@@ -167,11 +167,11 @@ def axes_of(study: Study, request: Request, grid: Grid) -> tuple[GridAxis, ...]:
 def requests_of(request: Request, axes: Iterable[GridAxis]) -> list[Request]:
     """Return the question of every cell, the last axis' values varying fastest."""
     bare = replace(request, selection=None, fidelity=Fidelity.FULL)
-    found = []
+    result = []
     for values in product(*([(a.parameter.key, v) for v in a.values] for a in axes)):
-        chosen = dict(values)
-        found.append(replace(bare, values=tuple((k, chosen.get(k, v)) for k, v in bare.values)))
-    return found
+        selected = dict(values)
+        result.append(replace(bare, values=tuple((k, selected.get(k, v)) for k, v in bare.values)))
+    return result
 
 
 SIMULATION = "simulation"
@@ -256,12 +256,12 @@ class GridAnswer:
     @property
     def series(self) -> tuple[Series, ...]:
         """Every curve that some cell has, each once, in the order of the study."""
-        found: dict[str, Series] = {}
+        result: dict[str, Series] = {}
         for cell in self.cells:
             for s in cell.series if cell is not None else ():
-                if s.key not in found or (s.present.any() and not found[s.key].present.any()):
-                    found[s.key] = s
-        return tuple(found.values())
+                if s.key not in result or (s.present.any() and not result[s.key].present.any()):
+                    result[s.key] = s
+        return tuple(result.values())
 
     @property
     def stamp(self) -> str:
@@ -270,11 +270,11 @@ class GridAnswer:
 
     def values_at(self, place: int) -> tuple[Value, ...]:
         """Return the grid's values at a place, one an axis."""
-        found = []
+        result = []
         for axis in reversed(self.axes):
             place, at = divmod(place, len(axis.values))
-            found.append(axis.values[at])
-        return tuple(reversed(found))
+            result.append(axis.values[at])
+        return tuple(reversed(result))
 
 
 def simulated(series: Series) -> bool:
@@ -308,7 +308,7 @@ def run_values(p: Parameter, count: int) -> list[Value]:
     return list(dict.fromkeys(p.at_place(i / (count - 1)) for i in range(count)))
 
 
-def averaged(
+def average_trials(
     first: Cell, others: Sequence[tuple[int, Sequence[Series]]], least: float = -np.inf
 ) -> Cell:
     """Return a cell whose simulated curves are means over trials, with their 95 % intervals.
@@ -334,7 +334,7 @@ def averaged(
             return s
         y = np.stack([s.y, *(o.y for o in again if o is not None)])
         centre, low, high = mean_interval(y.T, least)
-        said = f"mean of {n:,} trials with seeds of their own, 95 % interval of the mean"
+        text = f"mean of {n:,} trials with seeds of their own, 95 % interval of the mean"
         missing = s.undefined_reason
         if np.isnan(centre).any() and not missing:
             missing = next(
@@ -347,7 +347,7 @@ def averaged(
             low=low,
             high=high,
             undefined_reason=missing,
-            note="; ".join(filter(None, (s.note, said))),
+            note="; ".join(filter(None, (s.note, text))),
         )
 
     seeds = (*first.seeds, *(seed for seed, _ in others))

@@ -117,7 +117,7 @@ class Preset:
     verdict: str = ""
 
 
-def sampled_for(chosen: Preset, selection: Selection) -> Selection:
+def sample_of(chosen: Preset, selection: Selection) -> Selection:
     """Return a selection with the sample of users that a preset asks for, if it asks for one."""
     if chosen.users is None:
         return selection
@@ -131,9 +131,9 @@ Judge = Callable[[Numbers], tuple[Status, str]]
 
 @cache
 def _stored_numbers() -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float | str]] = json.loads(resource_bytes("verdicts.json"))
+    result: dict[str, dict[str, float | str]] = json.loads(resource_bytes("verdicts.json"))
     # JSON has no infinity: it is stored as a string.
-    return {key: {k: float(v) for k, v in row.items()} for key, row in found.items()}
+    return {key: {k: float(v) for k, v in row.items()} for key, row in result.items()}
 
 
 def preset_numbers(study: str, key: str) -> Numbers:

@@ -10,7 +10,7 @@ DIGITS = 4
 """Significant digits of a number that is shown; what is typed or solved for has more."""
 PARAMETER_DIGITS = 6
 """As many as its field shows: four would make 1.2345-DP out of ε = 1.234."""
-NEARLY = "≈"
+APPROXIMATELY = "≈"
 """Before what is read between two computed points: on a straight line between two upper bounds
 nothing is promised, so that such a number has no role and is rounded to nearest."""
 _POWER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)e([-+]?\d+)\b")
@@ -50,7 +50,7 @@ def format_number(
     if value == round(value) and (size < _WHOLE or _is_count(value)):
         text = f"{round(value):,}"
     else:
-        text = _spelled(_rounded(value, role, digits))
+        text = _digits(_rounded(value, role, digits))
     if not typeset:
         return text
     mantissa, e, exponent = text.partition("e")
@@ -116,7 +116,7 @@ def _rounded(value: float, role: Role | None, digits: int) -> Decimal:
     return Context(prec=max(digits, before), rounding=rounding).plus(exact)
 
 
-def _spelled(number: Decimal) -> str:
+def _digits(number: Decimal) -> str:
     """Return a number's digits without zeros at the end; far from 1 with an exponent."""
     if _LOWEST <= abs(number) <= _HIGHEST:
         text = f"{number:,f}"

@@ -71,7 +71,7 @@ def percent_sure(chance: float) -> str:
     return "100"
 
 
-USELESS = 0.99
+MAX_USEFUL_CHANCE = 0.99
 """Chance to be right from which on a promise is of no use to anybody."""
 
 
@@ -105,7 +105,7 @@ def odds_basis(promise: Guarantee) -> str:
 
 def useless(pairs: Iterable[tuple[float, float]]) -> bool:
     """Return whether the best of some (ε, δ) is of no use to anybody; not where there is none."""
-    return min((best_chance(*pair) for pair in pairs), default=0.0) >= USELESS
+    return min((best_chance(*pair) for pair in pairs), default=0.0) >= MAX_USEFUL_CHANCE
 
 
 def shown_odds(chance: float) -> str:
@@ -281,8 +281,8 @@ def with_role(label: str, role: Role, joint: str) -> str:
     ``exact`` within a name is about something else: exact noise, an exact constraint.
     """
     names = label.lower()
-    told = f"({role.value})" in names or (role is not Role.EXACT and role.value in names)
-    return label if told else f"{label}{joint}{role.value}"
+    text = f"({role.value})" in names or (role is not Role.EXACT and role.value in names)
+    return label if text else f"{label}{joint}{role.value}"
 
 
 def times(ratio: float) -> str:

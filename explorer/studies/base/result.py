@@ -49,7 +49,7 @@ class Handle:
     x_factor: float = 1.0
 
 
-OWN = "own:"
+IMPORTED_PREFIX = "own:"
 """Keys of curves from users' files begin so."""
 
 
@@ -119,7 +119,7 @@ class Series:
     @property
     def own(self) -> bool:
         """Whether it is imported from a user's file: a baseline that belongs to no study."""
-        return self.key.startswith(OWN)
+        return self.key.startswith(IMPORTED_PREFIX)
 
     @property
     def infinite(self) -> bool:

@@ -37,8 +37,8 @@ def trial_pieces(
     ]
     early: dict[int, FloatArray] = {}
     following = 0
-    for number, found in context.map_in_workers(run_piece, tasks):
-        early[number] = found
+    for number, result in context.map_in_workers(run_piece, tasks):
+        early[number] = result
         while following in early:
             yield early.pop(following)
             following += 1

@@ -106,7 +106,7 @@ def swept_points(study: Study, request: Request) -> SweptPoints:
     return SweptPoints(sweep, x, columns)
 
 
-def carried(
+def carry_bound(
     bound: Bound, points: SweptPoints, weaker: Mapping[str, int], *, largest: bool = False
 ) -> Bound:
     """Return a bound that is nowhere worse than at a point with a stricter promise.

@@ -42,7 +42,7 @@ from explorer.studies.metric_space.parameters import UNITLESS, WITH_UNIT, space_
 from explorer.studies.metric_space.space import RequestSpace
 
 MAX_REQUIREMENTS = 4
-FARTHEST = 2.5e7
+MAX_DISTANCE_M = 2.5e7
 """Half the Earth's circumference is 2.004e7 metres."""
 LEVELS = (0.1, 0.5, 1.0, 2.0)
 """Levels of ε always drawn in the plane of changes."""
@@ -92,7 +92,7 @@ def _requirement_parameters(i: int) -> tuple[Parameter, ...]:
             "longer way is more private.",
             distance,
             1e-3,
-            FARTHEST,
+            MAX_DISTANCE_M,
             more_private="high",
             latex=f"d_{i}",
             relevant_when=(used, ("space", WITH_UNIT)),
@@ -145,7 +145,7 @@ PARAMETERS = (
         "average, in the unit of the space.",
         100.0,
         1e-3,
-        FARTHEST,
+        MAX_DISTANCE_M,
         quantities=("eps", "fraction"),
         relevant_when=(("space", WITH_UNIT),),
         unit_from="space_unit",
@@ -242,10 +242,10 @@ def _level_of(i: int) -> Callable[[AlphaPoints], float | None]:
     """Return a function to ε of requirement i, None if an earlier one has the same."""
 
     def level(p: AlphaPoints) -> float | None:
-        asked = p.requirements.eps
-        if i > asked.size or _numbers_at(p, float(asked[i - 1]))[0] != i:
+        request = p.requirements.eps
+        if i > request.size or _numbers_at(p, float(request[i - 1]))[0] != i:
             return None
-        return float(asked[i - 1])
+        return float(request[i - 1])
 
     return level
 
@@ -313,15 +313,15 @@ def _share_value(share: float, p: AlphaPoints) -> FloatArray | None:
 
 def _requirement_dots(height: str, curve: Curve, p: AlphaPoints) -> Series:
     """Return the requirements as dots that can be dragged, `height` ("eps", "tau") being y."""
-    asked, swept = p.requirements, p.swept
+    request, swept = p.requirements, p.swept
     shares = swept.sweep.key in ("q", "moved_q")
-    x = asked.q if shares else asked.distance
+    x = request.q if shares else request.distance
     sets, factor = "q" if p.space.kind in UNITLESS else "distance", 1.0
     if swept.sweep.key == "tau":
-        x, sets = asked.tau, "tau"
+        x, sets = request.tau, "tau"
     elif shares and sets == "distance":
         factor = p.space.diameter
-    y = asked.eps if height == "eps" else asked.tau
+    y = request.eps if height == "eps" else request.tau
     order = np.argsort(x, kind="stable")
     return Series(
         curve.key,
@@ -489,36 +489,36 @@ class ChooseAlpha(CurveStudy):
     def readouts(self, p: AlphaPoints) -> tuple[ScalarResult, ...]:
         """Return α, the binding requirement, and ε of the change looked at."""
         space = p.space
-        found = [ScalarResult("alpha", "α, per diameter", p.alpha, Role.EXACT, note=_LARGEST)]
+        result = [ScalarResult("alpha", "α, per diameter", p.alpha, Role.EXACT, note=_LARGEST)]
         if space.unit:
             per_unit = p.alpha / space.diameter
-            found.append(
+            result.append(
                 ScalarResult("per_unit", "α, per unit", per_unit, Role.EXACT, f"1/{space.unit}")
             )
-        found += [
+        result += [
             ScalarResult("binding", "requirement that binds", float(p.requirements.binding + 1)),
             ScalarResult("change", "ε of the change looked at", _epsilon_of_change(p), Role.UPPER),
             ScalarResult("diameter", "diameter", space.diameter, unit=space.unit),
         ]
-        return tuple(found)
+        return tuple(result)
 
     def tables(self, p: AlphaPoints) -> tuple[Table, ...]:
         """Return the requirements with the α each needs and the ε each gets."""
-        asked, rows = p.requirements, []
-        for i, alone in enumerate(asked.alone):
-            given = p.alpha * float(asked.q[i]) * float(asked.tau[i])
-            slack = float(asked.eps[i]) / given
+        request, rows = p.requirements, []
+        for i, alone in enumerate(request.alone):
+            given = p.alpha * float(request.q[i]) * float(request.tau[i])
+            slack = float(request.eps[i]) / given
             rows.append(
                 (
                     f"{i + 1}",
-                    float(asked.eps[i]),
-                    length_text(float(asked.distance[i]), p.space),
-                    float(asked.q[i]),
-                    share_text(float(asked.tau[i])),
+                    float(request.eps[i]),
+                    length_text(float(request.distance[i]), p.space),
+                    float(request.q[i]),
+                    share_text(float(request.tau[i])),
                     float(alone),
                     given,
                     odds(given),
-                    "binds" if i == asked.binding else f"met with {nearest(slack)}× to spare",
+                    "binds" if i == request.binding else f"met with {nearest(slack)}× to spare",
                 )
             )
         columns = (
@@ -541,13 +541,13 @@ class ChooseAlpha(CurveStudy):
 
     def conditions(self, p: AlphaPoints) -> tuple[Condition, ...]:
         """Return the premises of the numbers."""
-        asked, space = p.requirements, p.space
+        request, space = p.requirements, p.space
         far = [
             f"d = {length_text(d, space)} in requirement {i}"
-            for i, (d, bad) in enumerate(zip(asked.distance, asked.too_far, strict=True), 1)
+            for i, (d, bad) in enumerate(zip(request.distance, request.too_far, strict=True), 1)
             if bad
         ]
-        farthest = f"farthest {length_text(float(asked.distance.max()), space)}, "
+        farthest = f"farthest {length_text(float(request.distance.max()), space)}, "
         diameter = f"diameter {length_text(space.diameter, space)}"
         return (
             Condition(

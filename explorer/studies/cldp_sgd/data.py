@@ -77,8 +77,8 @@ def digits(seed: int) -> Images:
     Optical Recognition of Handwritten Digits, Alpaydin & Kaynak 1998 (UCI repository, CC BY 4.0),
     the test set of that collection.
     """
-    with np.load(io.BytesIO(resource_bytes("digits.npz")), allow_pickle=False) as found:
-        x, y = found["images"].reshape(-1, 64), found["labels"].astype(np.intp)
+    with np.load(io.BytesIO(resource_bytes("digits.npz")), allow_pickle=False) as result:
+        x, y = result["images"].reshape(-1, 64), result["labels"].astype(np.intp)
     order = np.random.default_rng([seed, 0]).permutation(len(y))
     cut = math.ceil(TEST_SHARE * len(y))
     test, train = order[:cut], order[cut:]
@@ -86,7 +86,7 @@ def digits(seed: int) -> Images:
 
 
 @lru_cache(maxsize=2)
-def enlarged(seed: int) -> Images:
+def enlarge_digits(seed: int) -> Images:
     """Return the digits that ship threefold, with a border of 2: 28 × 28 pixels, as MNIST's."""
     small = digits(seed)
 
@@ -115,14 +115,14 @@ def mnist(folder: str, fingerprint: str) -> Images:
     ValueError
         Naming the file, what is wrong with it and what to do.
     """
-    found = {part: _find(Path(folder), *pattern) for part, pattern in _PARTS.items()}
-    missing = [_plain_name(*_PARTS[part]) for part, path in found.items() if path is None]
+    result = {part: _find(Path(folder), *pattern) for part, pattern in _PARTS.items()}
+    missing = [_plain_name(*_PARTS[part]) for part, path in result.items() if path is None]
     if missing:
         raise ValueError(
             f"the folder {Path(folder).name!r} has no {', '.join(missing)} (plain or .gz); choose "
             "the folder with MNIST's four idx files"
         )
-    paths = [path for path in found.values() if path is not None]
+    paths = [path for path in result.values() if path is not None]
     x, y, x_test, y_test = (read_idx(path) for path in paths)
     for pictures, labels, images_path, labels_path in (
         (x, y, paths[0], paths[1]),

@@ -51,7 +51,7 @@ LABELS = {
 COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 STAMP = "simulation, not a release"
-RESTING = "training begins when the sliders rest"
+WAITS_FOR_REST = "training begins when the sliders rest"
 NOT_YET = "not trained so far"
 NO_FOLDER = (
     "MNIST's folder is not chosen: choose the folder with its four idx files, or take "

@@ -273,13 +273,13 @@ _PRESETS = (
 )
 
 
-def _trained(accuracy: float) -> Judge:
+def _judge_accuracy(accuracy: float) -> Judge:
     """Judge by the mean accuracy that the paper prints at the same number of epochs, in %."""
 
     def judge(found: Numbers) -> tuple[Status, str]:
         mean = found["accuracy"]
-        said = f"mean {nearest(mean, 3)} % at {at_most(found['spent'], 3)}, digits"
-        return ("=" if abs(mean - accuracy) <= 0.5 else "≠"), said
+        text = f"mean {nearest(mean, 3)} % at {at_most(found['spent'], 3)}, digits"
+        return ("=" if abs(mean - accuracy) <= 0.5 else "≠"), text
 
     return judge
 
@@ -298,8 +298,8 @@ def _risk(found: Numbers) -> tuple[Status, str]:
 JUDGES: dict[str, Judge] = {
     "figure-5a-epsilon": reproduces("clones", 4.82),
     "figure-5b-epsilon": reproduces("clones", 18.3),
-    "figure-5a-digits": _trained(90.0),
-    "figure-5b-digits": _trained(89.7),
+    "figure-5a-digits": _judge_accuracy(90.0),
+    "figure-5b-digits": _judge_accuracy(89.7),
     "digits-own": _fewer,
     "theorem-3-convergence": _risk,
 }

@@ -26,7 +26,7 @@ from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import guarantee as words
-from explorer.studies.cldp_sgd.data import Images, clients_of, digits, enlarged, mnist
+from explorer.studies.cldp_sgd.data import Images, clients_of, digits, enlarge_digits, mnist
 from explorer.studies.cldp_sgd.theory import R_2_HALF, Spending, norm_of
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
@@ -145,7 +145,7 @@ def images_of(job: Job) -> Images:
     """Return the pictures of a job."""
     if job.source != DIGITS:
         return mnist(job.folder, job.fingerprint)
-    return enlarged(job.data_seed) if job.model == CONVOLUTIONAL else digits(job.data_seed)
+    return enlarge_digits(job.data_seed) if job.model == CONVOLUTIONAL else digits(job.data_seed)
 
 
 def model_of(name: str, pixels: int) -> Model:
@@ -189,11 +189,11 @@ def plan_of(job: Job, pixels: int) -> Plan:
 
 
 def _lipschitz(images: Images, p: float) -> float:
-    found = 0.0
+    result = 0.0
     for begin in range(0, len(images.x), 4096):
         pixels = np.asarray(images.x[begin : begin + 4096] * images.unit, float)
-        found = max(found, learning.lipschitz(pixels, p))
-    return found
+        result = max(result, learning.lipschitz(pixels, p))
+    return result
 
 
 def train(job: Job, run: Run, epochs: int, seconds: float) -> Run:
@@ -376,16 +376,16 @@ def scores(plan: TrainingPlan, context: Context) -> Scores:
     size = MAX_EPOCHS + 1
     rows = np.full((max(len(plan.private), 1), size), np.nan)
     for row, job in zip(rows, plan.private, strict=False):
-        found = run_of(job, context).accuracy[: plan.max_epochs + 1]
-        row[: len(found)] = found
+        result = run_of(job, context).accuracy[: plan.max_epochs + 1]
+        row[: len(result)] = result
     runs = np.isfinite(rows).sum(axis=0)
     mean, spread = np.full(size, np.nan), np.full(size, np.nan)
     mean[runs > 0] = np.nanmean(rows[:, runs > 0], axis=0)
     spread[runs > 1] = np.nanstd(rows[:, runs > 1], axis=0, ddof=1)
     plain = np.full(size, np.nan)
     if plan.plain is not None:
-        found = run_of(plan.plain, context).accuracy[: plan.max_epochs + 1]
-        plain[: len(found)] = found
+        result = run_of(plan.plain, context).accuracy[: plan.max_epochs + 1]
+        plain[: len(result)] = result
     return Scores(mean, spread, plain, runs)
 
 
@@ -620,7 +620,7 @@ def readouts(progress: Progress, bits: int) -> tuple[ScalarResult, ...]:
     """Return the numbers at the sliders; `bits` of a report, 0 if not known."""
     plan, ledger, known = progress.plan, progress.ledger, progress.known
     e = plan.epochs
-    found = []
+    result = []
     for key, label, value, role, why in (
         ("accuracy", "accuracy", known.mean[e], Role.ESTIMATE, plan.missing or words.NOT_YET),
         ("plain", "without privacy", known.plain[e], Role.BASELINE, plan.missing or words.NOT_YET),
@@ -630,13 +630,13 @@ def readouts(progress: Progress, bits: int) -> tuple[ScalarResult, ...]:
         note = "" if known_here else (why or words.MORE_THAN_ALL)
         if key == "accuracy" and np.isfinite(known.spread[e]):
             note = f"± {nearest(known.spread[e])} between {int(known.runs[e])} runs"
-        found.append(
+        result.append(
             ScalarResult(key, label, float(value) if known_here else None, role, note=note)
         )
     numerical = ledger.at(ledger.numerical, e)
     if np.isfinite(numerical):
         label = "ε, numerical upper bound"
-        found.append(ScalarResult("eps_numerical", label, numerical, Role.UPPER))
+        result.append(ScalarResult("eps_numerical", label, numerical, Role.UPPER))
     if bits:
-        found.append(ScalarResult("bits", "bits of a report", float(bits), unit="bits"))
-    return tuple(found)
+        result.append(ScalarResult("bits", "bits of a report", float(bits), unit="bits"))
+    return tuple(result)

@@ -16,7 +16,7 @@ from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
 from explorer.studies.base.claims import ClaimedBound, with_claim
 from explorer.studies.base.curve_study import CurveStudy, Points
-from explorer.studies.base.numbers import NEARLY, at_most, nearest
+from explorer.studies.base.numbers import APPROXIMATELY, at_most, nearest
 from explorer.studies.base.phrases import LOWER_BOUND, which_won
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
@@ -199,10 +199,10 @@ def _composed(
             return None
         if p.stage == "full":
             return bound(p)
-        found = bound(p.at_sliders)
+        result = bound(p.at_sliders)
         nowhere = np.full(p.valid.shape, np.nan)
         unknown = np.zeros(nowhere.shape, bool)
-        return Bound(nowhere, found.role, found.reference, unknown, words.COMPUTING, grade=rigor)
+        return Bound(nowhere, result.role, result.reference, unknown, words.COMPUTING, grade=rigor)
 
     return value
 
@@ -247,7 +247,7 @@ def _exact_risk(p: LearningPoints) -> FloatArray | None:
     return _risk(lambda q: q.risk.exact(q.request, q.context))(p)
 
 
-def _spent(key: str, short: str, primary: int) -> Curve:
+def _spending_curve(key: str, short: str, primary: int) -> Curve:
     """Return the curve of accuracy against ε by one accountant."""
 
     def draw(curve: Curve, p: LearningPoints) -> Any:
@@ -394,7 +394,7 @@ _OF_ACCURACY = (
             else None
         ),
     ),
-    _spent("theorem", "Theorem 1 (Rényi)", 1),
+    _spending_curve("theorem", "Theorem 1 (Rényi)", 1),
     Curve(
         "plain",
         "SGD without privacy",
@@ -404,8 +404,8 @@ _OF_ACCURACY = (
         primary=4,
         draw=lambda curve, p: simulation.draw_plain(curve, p.swept, p.progress),
     ),
-    _spent("numerical", "exact clones", 2),
-    _spent("clones", "clones + KOV", 3),
+    _spending_curve("numerical", "exact clones", 2),
+    _spending_curve("clones", "clones + KOV", 3),
 )
 
 
@@ -434,7 +434,7 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
         return None
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
     return Headline(
-        f"{NEARLY} {nearest(accuracy)}",
+        f"{APPROXIMATELY} {nearest(accuracy)}",
         f"of the test pictures are classified right after this private training{beside}.",
     )
 
@@ -787,7 +787,7 @@ class CldpSgd(CurveStudy):
         ledger = simulation.Ledger(request, plan, context)
         trained = all(simulation.run_of(job, context).epochs >= e for job, e in plan.stages())
         coarse = request.fidelity is Fidelity.COARSE
-        yield self._trained(p, plan, ledger, words.RESTING, Fidelity.COARSE, coarse)
+        yield self._trained(p, plan, ledger, words.WAITS_FOR_REST, Fidelity.COARSE, coarse)
         if coarse:
             return
         if not plan.missing:
@@ -858,7 +858,7 @@ class CldpSgd(CurveStudy):
             order, edge = float(orders[-1]), bool(theorem.truncated[-1])
         else:
             order, edge = p.progress.best_order, p.progress.at_edge
-        found = words.conditions(
+        result = words.conditions(
             sampled=p.request["k"],
             clients=p.request["n"],
             order=order,
@@ -866,10 +866,10 @@ class CldpSgd(CurveStudy):
             at_edge=edge,
         )
         if p.request.quantity == EPS:
-            return found
+            return result
         run = p.progress.run(p.context)
         return (
-            *found,
+            *result,
             *words.training_conditions(
                 convex=p.request["model"] == SOFTMAX,
                 clip=p.request["clip"],
@@ -917,7 +917,9 @@ class CldpSgd(CurveStudy):
         promise = _promise(p, rounds, differences)
         if not p.coarse:
             promise = replace(promise, distance=p.total_variation(rounds))
-        return _claimed(p.request, promise, bounds, float(one.theorem[1][0]), rounds, not p.coarse)
+        return _with_tightest(
+            p.request, promise, bounds, float(one.theorem[1][0]), rounds, not p.coarse
+        )
 
     def _accuracy_guarantee(self, p: LearningPoints) -> Guarantee:
         """Return the guarantee of the training at the sliders' number of epochs."""
@@ -930,7 +932,7 @@ class CldpSgd(CurveStudy):
         promise = _promise(p, rounds, differences)
         if complete:
             promise = replace(promise, distance=p.total_variation(rounds))
-        return _claimed(p.request, promise, bounds, progress.best_order, rounds, complete)
+        return _with_tightest(p.request, promise, bounds, progress.best_order, rounds, complete)
 
     def notes(self, p: LearningPoints) -> tuple[str, ...]:
         """Return why there is no answer, or what a training is not."""
@@ -973,7 +975,7 @@ def _promise(p: LearningPoints, rounds: float, differences: tuple[str, ...]) -> 
     return words.guarantee(local=p.request["eps0"], messages=messages, differences=differences)
 
 
-def _claimed(
+def _with_tightest(
     request: Request,
     promise: Guarantee,
     bounds: dict[str, Bound],

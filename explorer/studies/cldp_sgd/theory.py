@@ -61,10 +61,10 @@ class Spending:
             levels = self._levels(rows[start : start + _BATCH])
             if len(rows) > 1:
                 levels = levels[which[some] - start]
-            found = epsilon_from_rdp(
+            result = epsilon_from_rdp(
                 levels, orders_up_to(self.lam_max), self.rounds[some], self._delta[some]
             )
-            value[some], order[some], edge[some] = found.epsilon, found.order, found.at_edge
+            value[some], order[some], edge[some] = result.epsilon, result.order, result.at_edge
         value = np.minimum(value, self._cap())
         bound = Bound(value, Role.UPPER, PRIVACY, truncated=edge.astype(bool))
         orders = np.full(self.valid.shape, np.nan)
@@ -102,8 +102,8 @@ class Spending:
         """Return the certified upper bound: clones, sampled and composed."""
         side = Role.UPPER, COMPOSED
         key = ("cldp-sgd", "composed", side[0])
-        found = composed_bound(rdp.CloneRounds, self._five(), side, self._context, key)
-        return found.spread(self.valid, MORE_THAN_ALL)
+        result = composed_bound(rdp.CloneRounds, self._five(), side, self._context, key)
+        return result.spread(self.valid, MORE_THAN_ALL)
 
     def response(self) -> Bound:
         """Return the certified lower bound, the larger of 2RR and 3RR."""

@@ -57,7 +57,7 @@ class _Rows:
     error: _Error
 
 
-def typed(prior: str, channel: str, counts: bool) -> DomainTables:
+def parse_tables(prior: str, channel: str, counts: bool) -> DomainTables:
     """Return the domain of two typed tables; ValueError names table and row."""
     first, second = table_rows(prior, "prior"), table_rows(channel, "channel")
     if not first or not second:
@@ -85,7 +85,7 @@ def from_files(
     prior: tuple[Path, str], channel: tuple[Path, str], decimal: str, counts: bool
 ) -> DomainTables:
     """Return the domain of two files (path and name each); the message names file and line."""
-    first, second = (_headed(path, name, decimal) for path, name in (prior, channel))
+    first, second = (_with_headings(path, name, decimal) for path, name in (prior, channel))
     d = len(first.names) - 1
     if first.names[:d] != second.names[:d]:
         raise TableFileError(
@@ -96,7 +96,7 @@ def from_files(
     return _build(d, _rows(first, d), _rows(second, d), second.names[d:], counts)
 
 
-def _headed(path: Path, name: str, decimal: str) -> CsvTable:
+def _with_headings(path: Path, name: str, decimal: str) -> CsvTable:
     table = read_csv(path, name, decimal, comments=True, max_rows=MAX_VALUES**MAX_COORDINATES + 2)
     if len(table.rows) < 2:
         raise TableFileError(

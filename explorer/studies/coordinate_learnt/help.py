@@ -201,7 +201,7 @@ def _once_and_twice(numbers: Numbers) -> tuple[Status, str]:
     return ("=" if once < 1e-9 and math.isinf(twice) else "≠"), verdict
 
 
-def _proved(numbers: Numbers) -> tuple[Status, str]:
+def _judge_belief(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the largest belief in x₁ = 1 that two reports lead to, from even odds."""
     most = numbers["most[1]"]
     return ("=" if most > 1 - 1e-9 else "≠"), f"belief up to {nearest(most, 3)}"
@@ -226,7 +226,7 @@ JUDGES: dict[str, Judge] = {
     "example1-odds": _odds,
     "example1-limits": _last_point,
     "example2": _once_and_twice,
-    "example2-twice": _proved,
+    "example2-twice": _judge_belief,
     "dependence": _below,
     "theorem1": _border,
 }

@@ -29,7 +29,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints, series_from
 from explorer.studies.coordinate_learnt import theory
-from explorer.studies.coordinate_learnt.domain_tables import DomainTables, from_files, typed
+from explorer.studies.coordinate_learnt.domain_tables import DomainTables, from_files, parse_tables
 from explorer.studies.coordinate_learnt.theory import (
     BAYES,
     BCDP,
@@ -274,7 +274,7 @@ class LearntPoints(Points):
                 lambda: from_files(paths[0], paths[1], decimal, counts),
             )
             return read
-        return typed(request["records" if counts else "prior"], request["channel"], counts)
+        return parse_tables(request["records" if counts else "prior"], request["channel"], counts)
 
     @cached_property
     def swept_levels(self) -> list[Levels]:
@@ -285,7 +285,7 @@ class LearntPoints(Points):
             self.context.check()
             domain = theory.domain_of(values | {key: float(value)}, self.setting.tables)
             if self.request["step"]:
-                domain, _ = theory.processed(domain, values)
+                domain, _ = theory.post_process(domain, values)
             levels.append(theory.levels_of(domain, self.setting.coupling))
         return levels
 

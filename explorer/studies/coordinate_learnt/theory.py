@@ -184,7 +184,7 @@ def _numbered(count: int) -> tuple[str, ...]:
     return tuple(str(j) for j in range(1, count + 1))
 
 
-def processed(domain: Domain, values: Mapping[str, Any]) -> tuple[Domain, str]:
+def post_process(domain: Domain, values: Mapping[str, Any]) -> tuple[Domain, str]:
     """Return the domain after Proposition 5's step, or the reason why the step is left out."""
     kernel, why = kernel_of(values, domain.channel.shape[1])
     if kernel is None:
@@ -353,7 +353,7 @@ class Setting:
 def setting_of(values: Mapping[str, Any], tables: DomainTables | None) -> Setting:
     """Return the domain that the parameters describe and its levels."""
     before = domain_of(values, tables)
-    domain, skipped = processed(before, values) if values["step"] else (before, "")
+    domain, skipped = post_process(before, values) if values["step"] else (before, "")
     coupling = coupling_bound(domain, float(values["beta"]))
     place = min(int(values["coordinate"]), domain.d) - 1
     levels = levels_of(domain, coupling)

@@ -370,7 +370,7 @@ def _public_error(curve: Curve, p: MeanPoints) -> Series | None:
     )
 
 
-_FOUND = "found by search: no better one is certified not to exist"
+_FOUND_BY_SEARCH = "found by search: no better one is certified not to exist"
 _order = partial(
     MeanCurve, role=Role.ESTIMATE, note="an order of magnitude: the constant is unknown", primary=0
 )
@@ -402,11 +402,11 @@ _ERRORS = (
         note=lambda p: guarantee.central_note(p.demand),
         primary=0,
     ),
-    _error("exact", primary=2, note=_FOUND, claimable=2),
-    _error("hybrid", primary=1, note=_FOUND, claimable=1),
+    _error("exact", primary=2, note=_FOUND_BY_SEARCH, claimable=2),
+    _error("hybrid", primary=1, note=_FOUND_BY_SEARCH, claimable=1),
     _error(
         "best_zeta",
-        note=_FOUND,
+        note=_FOUND_BY_SEARCH,
         unclaimed=(
             "its budgets meet Proposition 4, part 2, which is stricter than the exact constraint "
             "of the mechanisms that may be claimed"

@@ -156,7 +156,7 @@ class _Column:
         self._records, self._bins = records, bins
         self._texts = np.array([row[i] for row in records.rows], dtype=object)
         number = records.dialect.number
-        self.name, self._declared, self._range = _declared(records, i)
+        self.name, self._declared, self._range = _declared_column(records, i)
         if self._declared:
             self._place = self._places()
             self.bad = self._place < 0
@@ -218,7 +218,9 @@ class _Column:
         return place.astype(np.int64), Coded(self.name, edges.size + 1, False, True)
 
 
-def _declared(records: CsvTable, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
+def _declared_column(
+    records: CsvTable, i: int
+) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
     """Return a column's name, its declared values and its declared range, from its heading."""
     heading = records.names[i]
     match = _HEADING.match(heading) if len(heading) <= _MAX_HEADING else None

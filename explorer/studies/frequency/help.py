@@ -229,7 +229,7 @@ def _wins(numbers: Numbers) -> tuple[Status, str]:
     return ("=" if abs(edge / condition - 1) <= 0.05 else "≠"), verdict
 
 
-def _halved(numbers: Numbers) -> tuple[Status, str]:
+def _judge_distance(numbers: Numbers) -> tuple[Status, str]:
     """Judge the bound on the mean d_EM by 1, the largest distance of two histograms."""
     bound = numbers["gkrr alpha=25.0"]
     return ("≠" if bound > 1 else "="), f"bound {at_most(bound, 3)}, most is 1"
@@ -253,7 +253,7 @@ def _smallest(numbers: Numbers) -> tuple[Status, str]:
 JUDGES: dict[str, Judge] = {
     "local": _wins,
     "central": _wins,
-    "theorem66": _halved,
+    "theorem66": _judge_distance,
     "hadamard": _leaks,
     "near": _near,
     "items": _smallest,

@@ -72,7 +72,7 @@ class FrequencyPoints(Points):
             Role.UPPER if in_l2 and not self.coarse else Role.ESTIMATE,
             sources.GKRR if in_l2 else sources.COMPARED,
             np.isfinite(self.edge.alpha),
-            _NEVER,
+            _NO_CROSSING,
         )
 
 
@@ -110,7 +110,7 @@ class ErrorCurve(Curve):
 
 
 _TOO_LARGE = "the error has no number: it is beyond 1e308"
-_NEVER = "GKRR wins at no α up to 800 there"
+_NO_CROSSING = "GKRR wins at no α up to 800 there"
 _NOT_DISTINGUISHED = (
     "items of a cluster are at distance 0: no metric-private answer tells them apart"
 )
@@ -455,7 +455,7 @@ _REGION_CURVES = (
         "",
         Role.UPPER,
         sources.GKRR,
-        why=_NEVER,
+        why=_NO_CROSSING,
         draw=_gkrr_region,
     ),
     _rival(

@@ -34,7 +34,7 @@ from explorer.studies.frequency.theory import CENTRAL, LOCAL, MAX_ALPHA
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
 
-_RIVALS = {
+_MECHANISMS = {
     "hadamard": "Hadamard response",
     "laplace": "Laplace",
     "one_item": "one drawn item a user",
@@ -295,7 +295,7 @@ def _who_wins(p: FrequencyPoints) -> Condition:
         else edge.reason
     )
     return Condition(
-        f"GKRR errs less than {_RIVALS[str(p.edge.rival[-1])]} at these sliders ({by})",
+        f"GKRR errs less than {_MECHANISMS[str(p.edge.rival[-1])]} at these sliders ({by})",
         bool(edge.valid[-1]) and p.here.alpha >= float(edge.value[-1]),
         f"α = {nearest(p.here.alpha)}; {needed}",
         short="GKRR has the smaller error here",

@@ -20,7 +20,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context, Request
-from explorer.studies.base.sweeping import SweptPoints, carried
+from explorer.studies.base.sweeping import SweptPoints, carry_bound
 from explorer.studies.frequency import sources
 from explorer.studies.metric_space.parameters import DISCRETE
 
@@ -135,7 +135,7 @@ class Calibration:
         """Return parameters nowhere smaller than at a point with a stricter guarantee."""
 
         def best(bound: Bound, weaker: dict[str, int]) -> Bound:
-            return carried(bound, points, weaker, largest=True)
+            return carry_bound(bound, points, weaker, largest=True)
 
         gkrr = {"alpha": 1, "delta": 1, "n": 1}
         theorem = Bound(self.theorem, Role.LOWER, sources.THEOREM44, self.theorem_holds)

@@ -117,7 +117,7 @@ class AuditState:
     share: float
 
 
-def audited(
+def run_audit(
     subject: Audited, runs: int, seed: int, check: Callable[[], None] = lambda: None
 ) -> Iterator[AuditState]:
     """Run an audit, and yield its state several times.
@@ -140,11 +140,11 @@ def audited(
         while wanted > 0:
             check()
             some = min(subject.at_once, wanted)
-            found = np.asarray(subject.run(side, some, rng), float)
-            if found.shape != (some,):
-                raise ValueError(f"run: scores have shape {found.shape}, not ({some},)")
+            result = np.asarray(subject.run(side, some, rng), float)
+            if result.shape != (some,):
+                raise ValueError(f"run: scores have shape {result.shape}, not ({some},)")
             # The last digits of floating-point noise leak what no guarantee covers (Mironov 2012).
-            yield np.round(found, 9)
+            yield np.round(result, 9)
             wanted -= some
 
     pilot = [np.concatenate(list(scores(side, first))) for side in (0, 1)]
@@ -156,8 +156,8 @@ def audited(
         if until == done:
             continue
         for side in (0, 1):
-            for found in scores(side, until - done):
-                hits[side] += (found[:, None] >= cuts).sum(axis=0)
+            for result in scores(side, until - done):
+                hits[side] += (result[:, None] >= cuts).sum(axis=0)
         done = until
         tested = judged_tests(hits[0], hits[1], done, 1 - RISK / _EVALUATIONS, subject.delta)
         yield AuditState(tested, done, (first + done) / runs)
@@ -177,22 +177,22 @@ def audited_answer(full: Result, subject: Audited | str, context: Context) -> It
     known = full.guarantee.pairs if full.guarantee is not None else ()
     # If the audited guarantee is that of the answer, its curve is drawn already.
     curves = full.series if (subject.eps, subject.delta) in known else (*full.series, own)
-    for found in audited(subject, int(request["audit_runs"]), request.seed, context.check):
-        last = found.share >= 1
-        if found.tested is None:
-            yield replace(full, complete=False, progress=0.99 * found.share)
+    for result in run_audit(subject, int(request["audit_runs"]), request.seed, context.check):
+        last = result.share >= 1
+        if result.tested is None:
+            yield replace(full, complete=False, progress=0.99 * result.share)
             continue
         yield replace(
             full,
             complete=last,
-            progress=1.0 if last else 0.99 * found.share,
-            series=(*curves, _dots(subject, found.tested, found.runs)),
-            readouts=(*full.readouts, *_readouts(found.tested, found.runs)),
-            conditions=(*full.conditions, verdict(subject, found.tested)),
+            progress=1.0 if last else 0.99 * result.share,
+            series=(*curves, _dots(subject, result.tested, result.runs)),
+            readouts=(*full.readouts, *_readouts(result.tested, result.runs)),
+            conditions=(*full.conditions, verdict(subject, result.tested)),
         )
 
 
-def refuted(subject: Audited, tested: Tested) -> bool:
+def is_refuted(subject: Audited, tested: Tested) -> bool:
     """Return whether some test is better than the guarantee allows."""
     allowed = tradeoff_from_deltas(tested.type1, min(subject.eps, 700.0), subject.delta).value
     return bool((tested.type2 < allowed).any()) or tested.epsilon > subject.eps
@@ -203,7 +203,7 @@ def verdict(subject: Audited, tested: Tested) -> Condition:
     shown = max(tested.epsilon, 0.0)
     return Condition(
         f"The audit refutes nothing ({subject.what})",
-        not refuted(subject, tested),
+        not is_refuted(subject, tested),
         f"it shows ε ≥ {at_least(shown)}; promised {at_most(subject.eps)} at "
         f"δ = {at_most(subject.delta)}",
         of_guarantee=False,

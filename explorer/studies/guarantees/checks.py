@@ -290,12 +290,12 @@ def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterat
         Of the audits.
     """
     for expected in GOLDEN:
-        asked = _at_sliders(expected.study, dict(expected.values), expected.quantity)
-        yield golden(expected, ask(asked))
+        query = _at_sliders(expected.study, dict(expected.values), expected.quantity)
+        yield golden(expected, ask(query))
     for name, enumerated in _enumerations():
         ours, truth = enumerated()
-        said = f"{nearest(ours)} against {nearest(truth)}"
-        yield Check(ENUMERATIONS, name, abs(ours - truth) <= _CLOSE, said)
+        text = f"{nearest(ours)} against {nearest(truth)}"
+        yield Check(ENUMERATIONS, name, abs(ours - truth) <= _CLOSE, text)
     for study_id, values in _SETTINGS:
         yield bracket(ask(_at_sliders(study_id, values)))
     if runs:
@@ -324,11 +324,11 @@ def audited_studies() -> tuple[str, ...]:
 def golden(expected: Golden, answer: Result) -> Check:
     """Return whether an answer has the numbers that are expected, to their last digit."""
     study = get_study(expected.study)
-    found = {r.key: r.value for r in answer.readouts}
+    result = {r.key: r.value for r in answer.readouts}
     wrong = [
-        f"{key}: {'nothing' if (value := found.get(key)) is None else repr(value)}, not {number}"
+        f"{key}: {'nothing' if (value := result.get(key)) is None else repr(value)}, not {number}"
         for key, number in expected.numbers
-        if not agrees(found.get(key), number)
+        if not agrees(result.get(key), number)
     ]
     right = "to the last digit: " + ", ".join(number for _, number in expected.numbers)
     name = f"{expected.source}: {quantity(study, expected.quantity).name}"
@@ -339,7 +339,7 @@ def bracket(answer: Result) -> Check:
     """Return whether the claimed bound is above all lower bounds."""
     study = get_study(answer.request.study)
     shown = quantity(study, answer.request.quantity)
-    found = evaluate_claim(answer)
+    result = evaluate_claim(answer)
     lower = [r for r in answer.readouts if r.role is Role.LOWER and r.value is not None]
     keys = {s.key for s in answer.series if s.role is Role.LOWER}
     least = max((float(r.value or 0.0) for r in lower if r.key in keys), default=math.nan)
@@ -348,10 +348,10 @@ def bracket(answer: Result) -> Check:
         for key, v in _changed(answer.request)
     )
     name = f"{study.name}: {shown.name}" + (f" at {known}" if known else "")
-    if found is None or math.isnan(least):
+    if result is None or math.isnan(least):
         return Check(BRACKETS, name, False, "no bound from above, or none from below")
-    said = f"{at_least(least)} ≤ {shown.symbol} ≤ {at_most(found.value)}"
-    return Check(BRACKETS, name, least <= found.value, said)
+    text = f"{at_least(least)} ≤ {shown.symbol} ≤ {at_most(result.value)}"
+    return Check(BRACKETS, name, least <= result.value, text)
 
 
 def audit(answer: Result) -> Check:

@@ -112,7 +112,7 @@ def clones_apart(
     return total_variation
 
 
-_ENOUGH = 0.01
+_DELTA_TOLERANCE = 0.01
 """Relative error of δ that is not visible on a curve."""
 
 
@@ -140,7 +140,9 @@ def round_laws(
     turns = int(rounds)
 
     def deltas(made: ComposedRounds) -> Callable[[FloatArray], FloatArray]:
-        return lambda eps: np.array([made.delta(float(e), turns, _ENOUGH).value for e in eps])
+        return lambda eps: np.array(
+            [made.delta(float(e), turns, _DELTA_TOLERANCE).value for e in eps]
+        )
 
     clones: ComposedRounds = context.cached(
         (*key, variant.value, local, sampled, clients),

@@ -183,21 +183,21 @@ def with_tradeoff(
             if request.quantity != KEY:
                 yield from plain(self, request, context)
                 return
-            found: Result | None = None
-            for found in _answers(self, plain, request, context, laws, patient):
-                last = found.complete
+            result: Result | None = None
+            for result in _answers(self, plain, request, context, laws, patient):
+                last = result.complete
                 running = (
                     audits is not None
                     and bool(request["audit"])
                     and request.fidelity is not Fidelity.COARSE
                 )
-                promise = found.guarantee
+                promise = result.guarantee
                 if last and running and promise is not None and promise.pairs:
                     assert audits is not None
                     subject = audits(request, promise, context)
-                    yield from audited_answer(found, subject, context)
+                    yield from audited_answer(result, subject, context)
                 else:
-                    yield found
+                    yield result
 
         answer.__doc__ = plain.__doc__
         kind.answer = answer  # type: ignore[method-assign]
@@ -224,12 +224,12 @@ def _answers(
     points = swept_points(study, request)
     coarse = request.fidelity is Fidelity.COARSE
     result = None
-    for found in plain(study, _at_sliders(study, request), context):
+    for value in plain(study, _at_sliders(study, request), context):
         context.check()
-        result = _with_pairs(request, found, points)
+        result = _with_pairs(request, value, points)
         if not patient:
             break
-        if not found.complete:
+        if not value.complete:
             yield replace(result, fidelity=Fidelity.COARSE, complete=False)
     assert result is not None
     promise = result.guarantee
@@ -252,8 +252,8 @@ def _at_sliders(study: Study, request: Request) -> Request:
     p = parameter(study, first.sweeps[0])
     own = float(request[p.key])
     sweep = Sweep(p.key, own, own, 1, p.scale)
-    asked = replace(request, quantity=first.key, sweep=sweep)
-    return asked.with_value("simulate", False) if "simulate" in dict(request.values) else asked
+    query = replace(request, quantity=first.key, sweep=sweep)
+    return query.with_value("simulate", False) if "simulate" in dict(request.values) else query
 
 
 def _with_pairs(request: Request, found: Result, points: SweptPoints) -> Result:

@@ -37,7 +37,7 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions import requested_rule
 from explorer.studies.heatmap.drawings import Drawing, drawings, true_cost_of_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
-from explorer.studies.heatmap.guarantee import conditions, guarantee, unit_of, worded_for
+from explorer.studies.heatmap.guarantee import conditions, guarantee, in_words_of, unit_of
 from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
 from explorer.studies.heatmap.parameters import (
     CENTRES,
@@ -46,10 +46,10 @@ from explorer.studies.heatmap.parameters import (
     PRIVATE,
     TRUE,
     beside,
-    drawn_by,
     is_map,
     is_private,
     pane_keys,
+    request_of_surface,
 )
 from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import (
@@ -246,7 +246,7 @@ def _private_maps(task: Task) -> dict[str, _Made]:
     """Return the maps of all mechanisms shown, by the keys of their surfaces."""
     request, maps = task.request, {}
     for key in filter(is_map, pane_keys(request["beside"])):
-        estimate = run_mechanism(replace(task, request=drawn_by(request, key)))
+        estimate = run_mechanism(replace(task, request=request_of_surface(request, key)))
         drawn_on = drawn_level(request, task.counts.level)
         picture = draw(estimate, request["sigma"], drawn_on, task.watch)
         maps[key] = _Made(estimate, picture)
@@ -269,7 +269,7 @@ def _surfaces(
     for key in pane_keys(request["beside"]):
         overlay, source = None, ""
         if is_map(key):
-            label, values = text.pane_label(drawn_by(request, key)), maps[key].picture
+            label, values = text.pane_label(request_of_surface(request, key)), maps[key].picture
         elif key in drawn_of:
             label, values = text.drawing_label(request, key), drawn_of[key].values
             overlay, source = drawn_of[key].overlay, drawn_of[key].source
@@ -303,8 +303,8 @@ class _Comparison:
         self._level = level
         self._truth = exact_truth(counted, task.counts, request["sigma"], task.context)
         self._maps = {
-            key: exact_estimate(made.estimate, request["sigma"], level)
-            for key, made in maps.items()
+            key: exact_estimate(built.estimate, request["sigma"], level)
+            for key, built in maps.items()
         }
         task.context.check()
         region = counted.rows.region
@@ -354,7 +354,7 @@ class _Comparison:
     def _narrowed(self, key: str, step: _Step, *sides: float) -> Interval:
         """Return the distance of a map as a step finds it, kept while nothing of it changes."""
         task = self._task
-        drawn_request = drawn_by(task.request, key).with_value("beside", "")
+        drawn_request = request_of_surface(task.request, key).with_value("beside", "")
         interval: Interval = task.context.cached(
             ("heatmap distance", drawn_request, step, sides),
             lambda: task.context.run_in_worker(
@@ -382,7 +382,7 @@ class _Comparison:
                     "",
                 )
                 for key, km in self._others.items()
-                for drawn_request in [drawn_by(self._task.request, key)]
+                for drawn_request in [request_of_surface(self._task.request, key)]
             ),
         )
 
@@ -430,7 +430,7 @@ def _with(
 def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[ScalarResult, ...]:
     """Return counts and the budget's split; neither has a role."""
     in_file = None if points.region_only else points.users_in_file
-    name = worded_for("Users", unit_of(request))
+    name = in_words_of("Users", unit_of(request))
     readouts = [
         ScalarResult("users_used", f"{name} in the map", points.users_used, curator_only=True),
         ScalarResult(

@@ -128,11 +128,11 @@ def notes(request: Request) -> tuple[str, ...]:
     """Return what a reader of the map must know of the rule; a function of settings alone."""
     lines = [WEIGHTINGS[request["weights"]].note]
     if request["cap"] != ALL:
-        lines.append(f"{_capped(request)}; in the true map as well.")
+        lines.append(f"{_cap(request)}; in the true map as well.")
     return tuple(filter(None, lines))
 
 
-def _capped(request: Request) -> str:
+def _cap(request: Request) -> str:
     cap: int = request["cap"]
     one = "1 check-in of each user counts" if cap == 1 else f"{cap:,} check-ins of each user count"
     return f"At most {one}, taken at equal steps in Z-order"
@@ -173,7 +173,7 @@ def sensitivity(request: Request, of_mechanism: str) -> Condition:
     return Condition(text, True, margin, short=WEIGHS_ONE if shared else "")
 
 
-def declared(request: Request) -> tuple[Condition, ...]:
+def declarations(request: Request) -> tuple[Condition, ...]:
     """Return what somebody declared of the users, to be vouched for."""
     if request["weights"] == "one-cell" or not request["one_cell"]:
         return ()

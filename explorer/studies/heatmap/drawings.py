@@ -26,11 +26,11 @@ from explorer.studies.heatmap.parameters import (
     POINTS,
     PRIVATE,
     beside,
-    drawn_by,
+    request_of_surface,
 )
 from explorer.studies.heatmap.run import Estimate, Task, run_mechanism
 
-SOUGHT = 64
+CENTRES_SIDE = 64
 """Squares on a side that centres are sought for at rest, and added up for live."""
 DRAWN = 32
 """Squares on a side that are drawn, as large as their mass, and searched live."""
@@ -38,13 +38,13 @@ COUNTED = 256
 """Squares on a side at which centres are computed at rest."""
 COVERED = 0.25
 """Part of the map that the squares cover together at most."""
-LARGEST = 3.0
+MAX_SQUARE_SHARE = 3.0
 """Most that the largest square may cover of the side of what it stands for."""
 INVISIBLE = 1e-4
 """Of the largest mass: less is not drawn."""
 SEED = 0
 """Of the search for centres, which protects nothing."""
-ENDED = 10
+LOCAL_SEARCH_FACTOR = 10
 """What a local search to its end costs at most, in parts of the least (Arya et al. 2004)."""
 
 
@@ -77,7 +77,7 @@ def drawings(task: Task, maps: Mapping[str, Estimate]) -> dict[str, Drawing]:
         results[CENTRES] = _centres(task, maps[PRIVATE])
         task.watch.lap("centres")
     if POINTS in shown:
-        points_request = drawn_by(request, POINTS)
+        points_request = request_of_surface(request, POINTS)
         same = PRIVATE if points_request == request else OF_MECHANISM + points_request["mechanism"]
         from_points = maps.get(same) or run_mechanism(replace(task, request=points_request))
         assert from_points.overlay is not None
@@ -113,13 +113,13 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     grid = _grid(task, estimate)
     sides, live = _public_sides(selection), request.fidelity is Fidelity.COARSE
     centres = _k_median_centres(grid, request["centres"], sides, live=live)
-    squares = block_sums(grid, SOUGHT)
+    squares = block_sums(grid, CENTRES_SIDE)
     places, weights = _middles(squares), squares.ravel()
     nearest = np.argmin(distances(places * sides, centres * sides), axis=1)
     shares = np.bincount(nearest, weights, minlength=len(centres)).astype(float)
     borders = l1_borders(centres * sides, sides) / (*sides, *sides)
     overlay = Overlay(centres, shares, True, _squares(grid), borders)
-    counted = block_sums(grid, SOUGHT if live else COUNTED)
+    counted = block_sums(grid, CENTRES_SIDE if live else COUNTED)
     cost = _cost(counted, centres, selection)
     role = Role.EXACT if len(counted) == len(grid) else Role.ESTIMATE
     cost_readout = ScalarResult(
@@ -138,7 +138,7 @@ def _squares(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     sums = block_sums(grid, DRAWN)
     places, mass = _middles(sums), sums.ravel()
     visible = mass > INVISIBLE * mass.max()
-    scale = min(np.sqrt(COVERED), LARGEST / len(sums) / np.sqrt(mass.max()))
+    scale = min(np.sqrt(COVERED), MAX_SQUARE_SHARE / len(sums) / np.sqrt(mass.max()))
     return np.column_stack([places[visible], scale * np.sqrt(mass[visible])])
 
 
@@ -146,7 +146,7 @@ def _k_median_centres(
     grid: NDArray[np.float64], k: int, sides: tuple[float, float], *, live: bool = False
 ) -> NDArray[np.float64]:
     """Return k centres for a map, in shares of its sides, by ℓ1 distances between these sides."""
-    squares = block_sums(grid, DRAWN if live else SOUGHT)
+    squares = block_sums(grid, DRAWN if live else CENTRES_SIDE)
     rng = np.random.default_rng(SEED)
     effort = {"restarts": 1, "swaps": 0} if live else {}
     solution = k_median(_middles(squares) * sides, squares.ravel(), k, rng, **effort)
@@ -230,17 +230,17 @@ def true_cost_of_centres(
     best = min(cost, _cost(sums[1], sought, selection)) + inside
     task.context.check()
     try:
-        emd = task.context.run_in_worker(block_interval, *sums, SOUGHT, wide, high).high
+        emd = task.context.run_in_worker(block_interval, *sums, CENTRES_SIDE, wide, high).high
         emd += 2 * inside
     except NoWorker:
         return ()
-    said = f"truly {format_number(cost)}, off by at most {at_most(emd)} {unit} (EMD)"
+    text = f"truly {format_number(cost)}, off by at most {at_most(emd)} {unit} (EMD)"
     factor = (
         "The mean distances on the private and on the true map differ by at most the earth mover's "
         f"distance of the maps, {at_most(emd)} {unit}. Centres within a factor f of the best on "
         "the private map cost at most f·OPT + (1 + f)·EMD on the true one, where the least "
         f"possible, OPT, is at most {at_most(best)} {unit}. A local search to its end has "
-        f"f ≤ {ENDED}; this one stops earlier, and its f is not known."
+        f"f ≤ {LOCAL_SEARCH_FACTOR}; this one stops earlier, and its f is not known."
     )
 
     def secret(key: str, label: str, value: float, role: Role, note: str = "") -> ScalarResult:
@@ -252,7 +252,7 @@ def true_cost_of_centres(
             "True mean distance to the nearest centre",
             cost,
             Role.ESTIMATE if finer else Role.EXACT,
-            said,
+            text,
         ),
         secret("centres_emd", "Earth mover's distance before blurring", emd, Role.UPPER, factor),
         secret("centres_best", "Least mean distance of so many centres", best, Role.UPPER),

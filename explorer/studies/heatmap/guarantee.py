@@ -122,7 +122,7 @@ def unit_of(request: Request) -> Unit:
     return Unit.USER if request.selection is None else request.selection.unit
 
 
-def worded_for(text: str, unit: Unit) -> str:
+def in_words_of(text: str, unit: Unit) -> str:
     """Return a text about users in the words of another privacy unit."""
     if unit is Unit.USER:
         return text
@@ -154,11 +154,11 @@ def guarantee_in_unit(
     return replace(
         guarantee_of_users,
         unit=protects,
-        add_remove=worded_for(guarantee_of_users.add_remove, unit),
-        replace_one=worded_for(guarantee_of_users.replace_one, unit),
-        trust=worded_for(guarantee_of_users.trust, unit),
-        sentence=worded_for(guarantee_of_users.sentence, unit),
-        beside=worded_for(guarantee_of_users.beside, unit),
+        add_remove=in_words_of(guarantee_of_users.add_remove, unit),
+        replace_one=in_words_of(guarantee_of_users.replace_one, unit),
+        trust=in_words_of(guarantee_of_users.trust, unit),
+        sentence=in_words_of(guarantee_of_users.sentence, unit),
+        beside=in_words_of(guarantee_of_users.beside, unit),
     )
 
 
@@ -166,9 +166,9 @@ def condition_in_unit(condition: Condition, unit: Unit) -> Condition:
     """Return a condition in the words of a privacy unit."""
     return replace(
         condition,
-        text=worded_for(condition.text, unit),
-        margin=worded_for(condition.margin, unit),
-        short=worded_for(condition.short, unit),
+        text=in_words_of(condition.text, unit),
+        margin=in_words_of(condition.margin, unit),
+        short=in_words_of(condition.short, unit),
     )
 
 
@@ -198,7 +198,7 @@ def pure(request: Request) -> Guarantee:
     """Return the promise of a mechanism that is ε-DP where one user comes or goes."""
     mechanism = mechanism_of(request)
     how = mechanism.sensitivity
-    scheme = sampled(request)
+    scheme = sampling_text(request)
     coming, exchanged = (sampling_level(request, kind) for kind in ("add_remove", "replace"))
     ideal = f"for the idealised {mechanism.ideal} mechanism"
     if scheme == "bottom_k":
@@ -232,7 +232,7 @@ def epsilon_distance(request: Request) -> str:
     return f"{format_number(request['radius'])} {request.unit_values.get(PLANE, 'm')}"
 
 
-def sampled(request: Request) -> Scheme:
+def sampling_text(request: Request) -> Scheme:
     """Return how users are sampled."""
     selection = request.selection
     if selection is None or not selection.sampled:
@@ -242,13 +242,15 @@ def sampled(request: Request) -> Scheme:
 
 def sampling_level(request: Request, adjacency: Adjacency) -> float:
     """Return the ε of pure mechanisms towards all users of the file."""
-    bound = heatmaps.sampling_guarantee(request["epsilon"], sampled(request), "public", adjacency)
+    bound = heatmaps.sampling_guarantee(
+        request["epsilon"], sampling_text(request), "public", adjacency
+    )
     return float(bound.value)
 
 
 def sample_sentence(request: Request) -> str:
     """Return what a sample of users costs, with a space behind; empty without one."""
-    scheme, selection = sampled(request), request.selection
+    scheme, selection = sampling_text(request), request.selection
     once = level(request) if "delta" in mechanism_of(request).uses else "ε"
     twice = replacement(request)
     comes = mechanism_of(request).neighbouring == "add_remove"
@@ -277,14 +279,14 @@ def sample_sentence(request: Request) -> str:
 def sources(request: Request) -> tuple[Reference, ...]:
     """Return where a request's guarantee comes from."""
     references = mechanism_of(request).references
-    return references if sampled(request) == "all" else (*references, SAMPLED)
+    return references if sampling_text(request) == "all" else (*references, SAMPLED)
 
 
 def gaussian(request: Request) -> Guarantee:
     """Return what Gaussian noise promises but for a probability of δ."""
     mechanism = mechanism_of(request)
     delta: float = request["delta"]
-    exchanges = sampled(request) == "bottom_k"
+    exchanges = sampling_text(request) == "bottom_k"
     epsilon = _wider(request["epsilon"], delta) if exchanges else request["epsilon"]
     ideal = f"for the idealised {mechanism.ideal} mechanism"
     moves = "which moves the counts by at most √2 in ℓ2 instead of 1"
@@ -380,7 +382,7 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
         contributions.sensitivity(request, mechanism.weight)
         if mechanism.comparable
         else Condition(mechanism.weight, True),
-        *contributions.declared(request),
+        *contributions.declarations(request),
         *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
         *_assumptions(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),

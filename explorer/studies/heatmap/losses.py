@@ -44,7 +44,7 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.answer import answers
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
-from explorer.studies.heatmap.guarantee import unit_of, worded_for
+from explorer.studies.heatmap.guarantee import in_words_of, unit_of
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (
     Counted,
@@ -82,7 +82,7 @@ def contribution_histogram(request: Request, points: Any, context: Context) -> T
             (float(2**i // 2 + 1), float(2**i), float(of_checkins), float(of_cells))
             for i, (of_checkins, of_cells) in enumerate(zip(*by_size, strict=True))
         ),
-        note=worded_for(
+        note=in_words_of(
             " ".join(filter(None, (_summary(checkins, cells), _declared(request, cells)))),
             unit_of(request),
         ),
@@ -122,7 +122,7 @@ def _summary(checkins: IntArray, cells: IntArray) -> str:
 def _declared(request: Request, cells: IntArray) -> str:
     """Return how true it is that every user is in one cell, where that was declared."""
     several = int(np.count_nonzero(cells > 1))
-    if not several or not contributions.declared(request):
+    if not several or not contributions.declarations(request):
         return ""
     return (
         f"Every user was declared to be in one cell, but {several:,} of them are in several: take "

@@ -511,7 +511,7 @@ LITTLE_NOISE = 0.02
 EXPECT_LITTLE = "Expect the rough distribution only: ε is small for so few users."
 
 
-def recommended(request: Request) -> Advice:
+def recommend(request: Request) -> Advice:
     """Return the mechanism to take and why; a function of the settings alone.
 
     Whole counts where every user is in one cell, by the weights or as declared, and little noise is

@@ -57,7 +57,7 @@ def run(task: Task) -> Estimate:
         lon, lat = moved_points(lon, lat, alpha, uniform)
     task.watch.lap("noise")
     task.context.check()
-    lat, lon, outside = clamped(lat, lon, box)
+    lat, lon, outside = clamp(lat, lon, box)
     rule, step = requested_rule(request), selection.region.step
     counts = aggregate(user, lat, lon, weight, box, level, rule, step)
     south, west, north, east = box
@@ -97,7 +97,7 @@ def nearest_turn(longitude: NDArray[np.float64], box: Box) -> NDArray[np.float64
     return np.asarray(middle + (longitude - middle + 180) % 360 - 180)
 
 
-def clamped(
+def clamp(
     latitude: NDArray[np.float64], longitude: NDArray[np.float64], box: Box
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Return points taken to the nearest of a box's sides, and how many were outside."""

@@ -59,7 +59,7 @@ def is_map(key: str) -> bool:
     return key == PRIVATE or key.startswith(OF_MECHANISM)
 
 
-def drawn_by(request: Request, key: str) -> Request:
+def request_of_surface(request: Request, key: str) -> Request:
     """Return the request whose main private map is that surface, or its source."""
     if key in MADE_BY:
         return request.with_value("mechanism", MADE_BY[key])

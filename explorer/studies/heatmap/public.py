@@ -17,7 +17,7 @@ from __future__ import annotations
 from explorer.studies.base.study import Fidelity, Request, Result, ScalarResult, Surface
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import conditions, guarantee
-from explorer.studies.heatmap.parameters import PARAMETERS, drawn_by, is_map, is_private
+from explorer.studies.heatmap.parameters import PARAMETERS, is_map, is_private, request_of_surface
 
 MADE_OF_NOISE = {
     "cells_read": "Noisy counts read",
@@ -100,7 +100,7 @@ def public_result(result: Result) -> Result:
 
 def _label(request: Request, key: str) -> str:
     if is_map(key):
-        return text.pane_label(drawn_by(request, key))
+        return text.pane_label(request_of_surface(request, key))
     return text.drawing_label(request, key)
 
 

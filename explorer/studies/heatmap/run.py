@@ -354,19 +354,19 @@ def of_grid(task: Task, grid: NDArray[np.float64]) -> Estimate:
 def pyramid(task: Task) -> Estimate:
     """Run the paper's algorithm: ever finer cells down to those of the map."""
     request = task.request
-    return _reconstructed(
+    return _measure_and_reconstruct(
         task, schedule(task.epsilon, task.counts.level, request["w"], request["variant"])
     )
 
 
-def capped(task: Task) -> Estimate:
+def run_capped(task: Task) -> Estimate:
     """Run the paper's algorithm down to the level that the assumed number of users allows."""
-    return _reconstructed(task, _capped(task))
+    return _measure_and_reconstruct(task, _cap(task))
 
 
 def least_squares(task: Task) -> Estimate:
     """Measure all cells down to the capped depth, and fit them."""
-    plan, noise = _capped(task), DemonstrationNoise(task.request.seed, "pyramid")
+    plan, noise = _cap(task), DemonstrationNoise(task.request.seed, "pyramid")
     noisy = measure_levels(task.counts, plan, partial(task.kept_noise, noise))
     task.watch.lap("select")
     task.context.check()
@@ -386,7 +386,7 @@ def dense(task: Task) -> Estimate:
     return _of_fitted(fitted, task.counts.level, levels, noisy.values.size)
 
 
-def _capped(task: Task) -> Schedule:
+def _cap(task: Task) -> Schedule:
     """Return how ε is split over the levels down to the capped depth."""
     epsilon, level, w = task.epsilon, task.counts.level, task.request["w"]
     last = depth_cap(epsilon, task.request["n0"], start_level(w, level), level)
@@ -397,7 +397,7 @@ def _split(plan: Schedule) -> tuple[tuple[int, float], ...]:
     return tuple((i, plan.epsilon[i]) for i in plan.measured)
 
 
-def _reconstructed(task: Task, plan: Schedule) -> Estimate:
+def _measure_and_reconstruct(task: Task, plan: Schedule) -> Estimate:
     """Measure as the schedule says, and return the map nearest to the counts."""
     noise = DemonstrationNoise(task.request.seed, "pyramid")
     noisy = measure(task.counts, plan, task.request["w"], noise)
@@ -481,7 +481,7 @@ def count_shards(
     """
     parts = points.parts
     if rule == BY_CHECKINS and all(part.selection.layout.weight is None for part in parts):
-        counted = _counted_elsewhere(points, level, context)
+        counted = _count_on_cluster(points, level, context)
         return from_rows(counted or counted_rows(parts, level, context.check))
     pieces = []
     for part in parts:
@@ -514,7 +514,7 @@ def counted_rows(
     return CountedRows(cells, bits, present, used, rows)
 
 
-def _counted_elsewhere(points: ShardedRows, level: int, context: Context) -> CountedRows | None:
+def _count_on_cluster(points: ShardedRows, level: int, context: Context) -> CountedRows | None:
     """Return the counts of a cluster; None if there is none, or too little to count."""
     places, bits = points.places, mass_bits(points.users_in_file)
     if not places or points.seconds < ELSEWHERE_S:
@@ -548,7 +548,7 @@ def count_piece(task: dict[str, Any]) -> tuple[int, list[tuple[int, int, int]], 
     cells: Any = np.zeros(4 ** task["level"], np.int64)
     numbers = []
     for place in task["places"]:
-        rows = _opened(Path(place)).rows
+        rows = _open(Path(place)).rows
         counted = count_rows(rows, task["where"], task["level"], bits=task["bits"])
         cells += counted.cells
         numbers.append((counted.present, counted.used, counted.rows))
@@ -556,7 +556,7 @@ def count_piece(task: dict[str, Any]) -> tuple[int, list[tuple[int, int, int]], 
 
 
 @lru_cache(maxsize=_OPEN)
-def _opened(place: Path) -> Layout:
+def _open(place: Path) -> Layout:
     """Return a shard of a folder that is never written to; its sums are checked once."""
     allow_files(_OPEN * len(ARRAYS))
     return Layout.open(place)

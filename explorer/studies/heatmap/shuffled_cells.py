@@ -52,7 +52,7 @@ def run(task: Task) -> Estimate:
     Cells where nobody is come out empty for certain; all cells' bits are sent all the same.
     """
     request = task.request
-    p = _calibrated(request)
+    p = _calibrate(request)
     if p is None:
         uniform, levels = SparseMap.uniform(task.counts.level), ((task.counts.level, task.epsilon),)
         return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
@@ -70,7 +70,7 @@ def of_settings(request: Request) -> tuple[tuple[str, float], ...]:
     The largest error is an upper bound (Theorem 3.2(iii) with its constants), left out where that
     does not hold.
     """
-    p, users, cells = _calibrated(request), int(request["n0"]), int(request["resolution"]) ** 2
+    p, users, cells = _calibrate(request), int(request["n0"]), int(request["resolution"]) ** 2
     if p is None:
         return ()
     messages, bits = float(histogram_messages(p, cells)), (cells - 1).bit_length()
@@ -125,7 +125,7 @@ class MissingBits:
         return np.asarray(binom.ppf(u, self.users, 1 - self.p).astype(np.int64))
 
 
-def _calibrated(request: Request) -> float | None:
+def _calibrate(request: Request) -> float | None:
     """Return the probability of a noise bit with the least noise; None if n₀ users are too few."""
     return _probability(request["epsilon"], request["delta"], int(request["n0"]))
 
@@ -167,7 +167,7 @@ def replacement(request: Request) -> str:
 
 def conditions(request: Request) -> tuple[Condition, ...]:
     """Return what the protocol rests on beside what all maps do."""
-    p, users = _calibrated(request), int(request["n0"])
+    p, users = _calibrate(request), int(request["n0"])
     less = ""
     if p is not None:
         present = max(1, math.floor(users * (1 - MISSING)))

@@ -31,13 +31,13 @@ from explorer.studies.heatmap.guarantee import (
     A_DEMONSTRATION,
     level,
     sample_sentence,
-    sampled,
+    sampling_text,
     sources,
 )
 from explorer.studies.heatmap.mechanisms import ONE_USER, mechanism_of
 from explorer.studies.heatmap.run import Counted, Estimate, Task, reconstructed
 
-FEWEST = 19
+MIN_USERS = 19
 """Fewer users send no number of shares that is known to hide each other's."""
 MISSING = 0.1
 """Share of the users for which the cost of their absence is stated."""
@@ -105,7 +105,7 @@ def _split(epsilon: float, finest: int, w: int, variant: str) -> Schedule:
 def _plan(request: Request, finest: int | None = None) -> ShufflePlan | None:
     """Return the plan of the protocol for n₀ users; None if they are too few."""
     finest = level_of(int(request["resolution"])) if finest is None else finest
-    return _agreed(
+    return _agreement(
         request["epsilon"],
         finest,
         request["w"],
@@ -117,10 +117,10 @@ def _plan(request: Request, finest: int | None = None) -> ShufflePlan | None:
 
 
 @lru_cache(maxsize=16)
-def _agreed(
+def _agreement(
     epsilon: float, finest: int, w: int, variant: str, users: int, resolution: int, delta: float
 ) -> ShufflePlan | None:
-    if users < FEWEST:
+    if users < MIN_USERS:
         return None
     parts = exact_epsilons(_split(epsilon, finest, w, variant), Fraction(epsilon))
     return shuffle_plan(parts, users, resolution, delta)
@@ -129,8 +129,8 @@ def _agreed(
 def guarantee(request: Request) -> Guarantee:
     """Return the guarantee of the protocol: for a user's data, not for participation."""
     mechanism = mechanism_of(request)
-    exchanges = sampled(request) == "bottom_k"
-    epsilon, delta = _replaced(request) if exchanges else (request["epsilon"], request["delta"])
+    exchanges = sampling_text(request) == "bottom_k"
+    epsilon, delta = _replace(request) if exchanges else (request["epsilon"], request["delta"])
     once = level(request)
     return Guarantee(
         unit=ONE_USER,
@@ -155,11 +155,11 @@ def guarantee(request: Request) -> Guarantee:
 
 def replacement(request: Request) -> str:
     """Return the level at which a user's check-ins may be replaced by any others."""
-    epsilon, delta = _replaced(request)
+    epsilon, delta = _replace(request)
     return f"({at_most(epsilon)}, {at_most(delta)})"
 
 
-def _replaced(request: Request) -> tuple[float, float]:
+def _replace(request: Request) -> tuple[float, float]:
     plan = _plan(request)
     if plan is None:  # nothing is sent
         return 0.0, 0.0
@@ -174,7 +174,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         worse = float(deficient_levels(plan, MISSING).sum())
         missing = f"if 10 % of them don't, ε is {at_most(worse)}"
     return (
-        Condition(f"n₀ is at least {FEWEST}", plan is not None, "else shares hide too little"),
+        Condition(f"n₀ is at least {MIN_USERS}", plan is not None, "else shares hide too little"),
         Condition(
             "At least n₀ users take part, send as they should and add their noise",
             None,

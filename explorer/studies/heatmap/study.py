@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from explorer.privacy.heatmaps.budget_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
-from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest
+from explorer.studies.base.numbers import APPROXIMATELY, PARAMETER_DIGITS, format_interval, nearest
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.plots import Plot
 from explorer.studies.base.study import Advice, Context, Quantity, Request, Result, Study, Value
 from explorer.studies.heatmap.help import PAGE, PRESETS
-from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommended
+from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommend
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.heatmap.text import FAR, in_unit
@@ -34,7 +34,7 @@ def of_draw(result: Result, _claimed: object = None) -> Headline | None:
     if far is None:
         return None
     if far.value is not None:
-        known = f"{NEARLY} {nearest(far.value, DIGITS)}"
+        known = f"{APPROXIMATELY} {nearest(far.value, DIGITS)}"
     elif far.low is not None and far.high is not None:
         known = format_interval(far.low, far.high, OF_INTERVAL)
     else:
@@ -69,7 +69,7 @@ class HeatmapStudy(Study):
 
     def advice(self, request: Request) -> Advice:
         """Return which mechanism to take."""
-        return recommended(request)
+        return recommend(request)
 
     def simulation_id(self, values: Mapping[str, Value]) -> str:
         """Return the release id of a mechanism that users would have to run themselves."""

@@ -13,8 +13,8 @@ from explorer.studies.heatmap.guarantee import (
     UNITS,
     epsilon_distance,
     guarantee,
+    in_words_of,
     unit_of,
-    worded_for,
 )
 from explorer.studies.heatmap.mechanisms import (
     EXPECT_LITTLE,
@@ -29,8 +29,8 @@ from explorer.studies.heatmap.parameters import (
     ERROR,
     POINTS,
     beside,
-    drawn_by,
     mechanisms_shown,
+    request_of_surface,
 )
 
 FAR, LOSS = "emd", "loss"
@@ -132,7 +132,7 @@ def pane_label(request: Request) -> str:
 
 def drawing_label(request: Request, key: str) -> str:
     """Return the title of a drawing of a private map: its points or its centres."""
-    title, _, level = pane_label(drawn_by(request, key)).partition(", ")
+    title, _, level = pane_label(request_of_surface(request, key)).partition(", ")
     if key == POINTS:
         return f"Points moved by noise, {level}"
     number = request["centres"]
@@ -160,7 +160,9 @@ def notes(request: Request) -> tuple[str, ...]:
     lines += [note for mechanism in shown for note in mechanism.notes]
     if request["weights"] == "one-cell":
         lines = [note for note in lines if note != ONE_CELL_EACH]
-    lines += [sent for m in shown if (sent := _sent(request.with_value("mechanism", m.key)))]
+    lines += [
+        sent for m in shown if (sent := _message_text(request.with_value("mechanism", m.key)))
+    ]
     if request.selection is not None and request.selection.region_origin.may_be_told:
         lines += filter(None, [padding(request.selection.region)])
     for mechanism in shown[1:]:
@@ -177,11 +179,11 @@ def notes(request: Request) -> tuple[str, ...]:
     if rough(request):
         lines.append(EXPECT_LITTLE)
     unit = unit_of(request)
-    worded = [UNITS[unit].remark, *(worded_for(note, unit) for note in lines)]
+    worded = [UNITS[unit].remark, *(in_words_of(note, unit) for note in lines)]
     return tuple(dict.fromkeys(filter(None, worded)))
 
 
-def _sent(request: Request) -> str:
+def _message_text(request: Request) -> str:
     """Return a note on the messages of every user of a protocol; empty where n₀ is secret.
 
     Megabytes are 10⁶ bytes.
@@ -228,7 +230,7 @@ def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
             f"{used:,} of {present:,} users {'was' if used == 1 else 'were'} sampled: those with "
             f"the smallest keyed hashes of their ids (seed {seed})."
         )
-    return tuple(worded_for(note, unit_of(request)) for note in lines)
+    return tuple(in_words_of(note, unit_of(request)) for note in lines)
 
 
 def _users(number: int) -> str:

@@ -82,10 +82,10 @@ def _audited_map(key: str, request: Request) -> Audited | str:
 
     def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
         seeds = rng.integers(0, 1 << 62, runs)
-        return np.array([_seen(tasks[side], int(seed)) for seed in seeds])
+        return np.array([_observe_cell(tasks[side], int(seed)) for seed in seeds])
 
     try:
-        asked = default_request(
+        query = default_request(
             HeatmapStudy(),
             mechanism=key,
             epsilon=float(request["epsilon"]),
@@ -93,7 +93,7 @@ def _audited_map(key: str, request: Request) -> Audited | str:
             n0=_COUNTED_ON,
             top_percent=50.0,
         )
-        tasks = [_task(asked, cells) for cells in users]
+        tasks = [_task(query, cells) for cells in users]
         run(1, 1, np.random.default_rng(0))
     except ValueError as error:
         return f"{mechanism.label} can't be run on so few users: {error}."
@@ -118,11 +118,11 @@ def _task(request: Request, cells: list[int]) -> Task:
     x = (np.array(cells) + 0.5) * _SIZE
     points = Points(np.arange(len(x)), np.full(len(x), 0.5 * _SIZE), x)
     counts = count_points(points, UNIT_SQUARE, _LEVEL).counts
-    asked = replace(request, selection=Selection("a" * 64, Region(*UNIT_SQUARE)))
-    return Task(asked, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
+    query = replace(request, selection=Selection("a" * 64, Region(*UNIT_SQUARE)))
+    return Task(query, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
 
 
-def _seen(task: Task, seed: int) -> float:
+def _observe_cell(task: Task, seed: int) -> float:
     """Return what one draw of the map shows in the cell that the user in question may be in."""
     drawn = run_mechanism(replace(task, request=replace(task.request, seed=seed))).map
     grid = drawn.grid() if isinstance(drawn, SparseMap) else drawn

@@ -44,7 +44,7 @@ from explorer.studies.heatmap_theory.theory import (
     MapPoints,
     cells_sent,
     dense_lower,
-    sent,
+    messages_per_user,
 )
 
 MAX_LEVEL = 11
@@ -566,7 +566,7 @@ class HeatmapTheory(CurveStudy):
             here = (float(p.request["epsilon"]), int(p.request["n"]), int(p.request["B"]))
             for curve in self.curves(p):
                 printed = curve.key == "printed"
-                message = sent(p.request, *here, float(p.request["delta"]), printed)
+                message = messages_per_user(p.request, *here, float(p.request["delta"]), printed)
                 if message is not None:
                     key, label = curve.key, curve.label
                     numbers += (

@@ -139,7 +139,7 @@ def cells_sent(request: Request) -> int:
     return sum(4**i for i in range(level_of(request) + 1))
 
 
-def sent(
+def messages_per_user(
     request: Request, epsilon: float, n: int, resolution: int, delta: float, printed: bool
 ) -> Communication | None:
     """Return the messages of a user; None with too few users."""
@@ -210,7 +210,7 @@ class MapPoints(Points):
         """Return megabytes (10⁶ bytes) of a user, by the corrected or the printed count; or NaN."""
         values = np.full(self.n.shape, math.nan)
         for j in range(values.size):
-            message = sent(
+            message = messages_per_user(
                 self.request,
                 float(self.epsilon[j]),
                 int(self.n[j]),

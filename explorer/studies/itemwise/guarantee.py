@@ -36,7 +36,7 @@ def conditions(p: ItemPoints, alpha: float, alpha0: float, delta: float) -> tupl
     inside = max(min(delta, 1.0), 1e-300)
     limit = float(um.theorem44_certificate(alpha0, inside, m, n, um.Internal.TIGHT).limit)
     t = "m" if p.local else "mn"
-    found = [
+    result = [
         Condition(
             f"Theorem 4.4 holds at this α₀: α₀ < ln({t}/(16 ln(4{t}/δ))), with the δ inside",
             bool(alpha0 < limit),
@@ -54,7 +54,7 @@ def conditions(p: ItemPoints, alpha: float, alpha0: float, delta: float) -> tupl
         printed = float(um.closed_form(alpha, inside, m, n).alpha0)
         if printed <= MAX_ALPHA:
             spent = float(um.closed_form_achieved(alpha, inside, m, n))
-            found.append(
+            result.append(
                 Condition(
                     "Equation (6)/(7) spends no more than α by the paper's own theorem",
                     bool(spent <= alpha * (1 + 1e-9)),
@@ -62,7 +62,7 @@ def conditions(p: ItemPoints, alpha: float, alpha0: float, delta: float) -> tupl
                     short="Equation (6)/(7) spends at most α",
                 )
             )
-    return (*found, *_ASSUMED)
+    return (*result, *_ASSUMED)
 
 
 def guarantee(p: ItemPoints, alpha: float, alpha0: float, delta: float, source: str) -> Guarantee:
@@ -70,7 +70,7 @@ def guarantee(p: ItemPoints, alpha: float, alpha0: float, delta: float, source: 
     w = float(p.request["w"])
     return Guarantee(
         unit="one user's whole data set: the shorter the earth mover's way, the better",
-        replace_one=_replaced(alpha, delta, alpha0, source),
+        replace_one=_replace(alpha, delta, alpha0, source),
         add_remove=(
             "not covered: n and m are fixed and public; data sets of any size are drawn down to "
             "one size first (see “Unbounded data”)"
@@ -102,12 +102,12 @@ def claim_text(result: Result, series: Series, value: float) -> ClaimText:
     return ClaimText(
         number_text(result, series, value).number,
         (_observer(alpha * w, delta, w, request["model"] == LOCAL),),
-        _replaced(alpha, delta, alpha0, series.label),
+        _replace(alpha, delta, alpha0, series.label),
         ((alpha * w, delta),),
     )
 
 
-def _replaced(alpha: float, delta: float, alpha0: float, source: str) -> str:
+def _replace(alpha: float, delta: float, alpha0: float, source: str) -> str:
     return (
         f"({at_most(alpha)}·w, {at_most(delta)})-private when one user's m items are replaced by "
         f"others at earth mover's distance w (bounded d_EM-DP, {source}, α₀ = {at_least(alpha0)})"

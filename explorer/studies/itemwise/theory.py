@@ -21,7 +21,7 @@ from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.privacy.user_metric import Binding, Internal
 from explorer.studies.base.curve_study import Points
 from explorer.studies.base.study import Context, Fidelity, Guarantee, Request
-from explorer.studies.base.sweeping import SweptPoints, carried
+from explorer.studies.base.sweeping import SweptPoints, carry_bound
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.metric_space.space import RequestSpace, space_of
 
@@ -225,11 +225,11 @@ class ItemPoints(Points):
             bound = _estimate(self, key)
         else:
             bound = _exact(self, key)
-        self.routes[key] = _carried(key, bound, self)
+        self.routes[key] = _carry(key, bound, self)
         return self.routes[key]
 
 
-def _carried(key: str, bound: Bound, p: ItemPoints) -> Bound:
+def _carry(key: str, bound: Bound, p: ItemPoints) -> Bound:
     """Return a bound no worse than at a stricter promise; the paper's form as it is printed.
 
     A promise that is refuted is refuted with every stricter one too.
@@ -239,7 +239,7 @@ def _carried(key: str, bound: Bound, p: ItemPoints) -> Bound:
     weaker, largest = _WEAKER[p.solved], p.solved == "alpha0"
     if key == "refuted":
         weaker, largest = {axis: -turn for axis, turn in weaker.items()}, not largest
-    return carried(bound, p.swept, weaker, largest=largest)
+    return carry_bound(bound, p.swept, weaker, largest=largest)
 
 
 def _bound(
@@ -258,7 +258,7 @@ _THEOREM = (
 
 def closed_alpha0(p: ItemPoints) -> dict[str, Bound]:
     """Return the closed forms of α₀ for a target α."""
-    found: dict[str, Bound] = {}
+    result: dict[str, Bound] = {}
     t = "m" if p.local else "mn"
     why = (
         f"the theorem's condition holds for no α₀ > 0: {t} is not above 16 ln(4{t}/δ) with the δ "
@@ -267,43 +267,45 @@ def closed_alpha0(p: ItemPoints) -> dict[str, Bound]:
     for key, rule, reference in _THEOREM:
         inverted = um.theorem44_alpha0(p.alpha, p.delta, p.m, p.n, rule)
         holds = inverted.binding != Binding.INFEASIBLE.value
-        found[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, why)
-    found["composed"] = Bound(np.minimum(p.alpha / p.m, MAX_ALPHA), Role.LOWER, COMPOSED)
+        result[key] = _bound(inverted.alpha0, Role.LOWER, reference, holds, why)
+    result["composed"] = Bound(np.minimum(p.alpha / p.m, MAX_ALPHA), Role.LOWER, COMPOSED)
     printed = um.closed_form(p.alpha, p.delta, p.m, p.n)
-    found["printed"] = _bound(printed.alpha0, Role.BASELINE, PRINTED, printed.valid, _PRINTED_FAILS)
-    return found
+    result["printed"] = _bound(
+        printed.alpha0, Role.BASELINE, PRINTED, printed.valid, _PRINTED_FAILS
+    )
+    return result
 
 
 def closed_alpha(p: ItemPoints) -> dict[str, Bound]:
     """Return the closed forms of the α that α₀ is worth."""
-    found: dict[str, Bound] = {}
+    result: dict[str, Bound] = {}
     for key, rule, reference in _THEOREM:
         sure = um.theorem44_certificate(p.alpha0, p.delta, p.m, p.n, rule)
-        found[key] = _bound(
+        result[key] = _bound(
             sure.alpha, Role.UPPER, reference, sure.valid, _condition_fails(p.local)
         )
-    found["composed"] = Bound(p.m * p.alpha0, Role.UPPER, COMPOSED)
+    result["composed"] = Bound(p.m * p.alpha0, Role.UPPER, COMPOSED)
     claim = np.asarray(um.closed_form_claim(p.alpha0, p.delta, p.m, p.n))
     # Validity is that of the form at the α it is claimed for; beyond 800 no one would ask.
-    asked = np.where(np.isfinite(claim), np.minimum(claim, MAX_ALPHA), 1.0)
-    holds = um.closed_form(asked, p.delta, p.m, p.n).valid & (claim <= MAX_ALPHA)
-    found["printed"] = _bound(
+    request = np.where(np.isfinite(claim), np.minimum(claim, MAX_ALPHA), 1.0)
+    holds = um.closed_form(request, p.delta, p.m, p.n).valid & (claim <= MAX_ALPHA)
+    result["printed"] = _bound(
         claim,
         Role.BASELINE,
         PRINTED,
         holds,
         f"{_PRINTED_FAILS}; or {_PRINTED_JUMPS}; or {BEYOND}",
     )
-    return found
+    return result
 
 
 def closed_delta(p: ItemPoints) -> dict[str, Bound]:
     """Return the closed forms of δ′ at α and α₀."""
-    found = um.theorem44_delta_at(p.alpha, p.alpha0, p.m, p.n)
+    result = um.theorem44_delta_at(p.alpha, p.alpha0, p.m, p.n)
     why = f"{_condition_fails(p.local)}; or {_NO_DELTA}"
     return {
-        "proof": _bound(found.tight, Role.UPPER, THEOREM_PROOF, found.valid, why),
-        "claimed": _bound(found.claimed, Role.UPPER, THEOREM_TIGHT, found.valid, why),
+        "proof": _bound(result.tight, Role.UPPER, THEOREM_PROOF, result.valid, why),
+        "claimed": _bound(result.claimed, Role.UPPER, THEOREM_TIGHT, result.valid, why),
     }
 
 

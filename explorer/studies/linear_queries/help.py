@@ -269,8 +269,8 @@ def _judge_miles(statistic: str) -> Judge:
 
 def _judge_width(found: Numbers) -> tuple[Status, str]:
     """Judge a printed width by its true δ."""
-    true, asked = found["printed"], found["asked"]
-    return ("≠" if true > asked else "="), f"true δ {at_most(true, 2)}, not {at_most(asked)}"
+    true, request = found["printed"], found["asked"]
+    return ("≠" if true > request else "="), f"true δ {at_most(true, 2)}, not {at_most(request)}"
 
 
 def _judge_private_noise(found: Numbers) -> tuple[Status, str]:

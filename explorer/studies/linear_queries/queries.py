@@ -115,7 +115,7 @@ def query_of(
         return Query(kind, "a query of given dimension and Lipschitz constant")
     if space.metric is None:
         return Query(kind, "", space.missing)
-    chosen = tuple((k, v) for k, v in request.values if k.startswith("space"))
+    selected = tuple((k, v) for k, v in request.values if k.startswith("space"))
     if kind == FILE:
         key: tuple[Any, ...] = (kind, request["values"], request["values_decimal"])
     elif kind in (LANDMARKS, CELLS):
@@ -132,10 +132,10 @@ def query_of(
             query = _centred(kind, space, count, width)
         else:
             query = _positions(kind, space)
-        return replace(query, key=(chosen, *key), cell=width)
+        return replace(query, key=(selected, *key), cell=width)
 
-    found: Query = context.cached(("linear-query", chosen, key), make)
-    return found
+    result: Query = context.cached(("linear-query", selected, key), make)
+    return result
 
 
 def _sample(metric: MetricSpace) -> Items:
@@ -190,12 +190,12 @@ def _farthest_first(metric: MetricSpace, items: Items, count: int) -> Items:
     if isinstance(metric, Grid):
         side = round(len(items) ** 0.5)
         start = (side // 2) * side + side // 2
-    chosen = [start]
+    selected = [start]
     near = metric.cross(items, items[[start]])[:, 0]
-    while len(chosen) < min(count, len(items)) and near.max() > 0:
-        chosen.append(int(near.argmax()))
-        near = np.minimum(near, metric.cross(items, items[[chosen[-1]]])[:, 0])
-    return np.array(chosen)
+    while len(selected) < min(count, len(items)) and near.max() > 0:
+        selected.append(int(near.argmax()))
+        near = np.minimum(near, metric.cross(items, items[[selected[-1]]])[:, 0])
+    return np.array(selected)
 
 
 def _centred(kind: str, space: RequestSpace, count: int, width: float) -> Query:

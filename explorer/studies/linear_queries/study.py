@@ -741,13 +741,13 @@ def _slope_table(p: LinearPoints) -> tuple[Table, ...]:
     rows: list[tuple[str | float | None, ...]] = []
     for order in orders:
         s = sensitivity(query, p.space, order, p.context)
-        lip, found = float(s.lip[-1]), s.found
+        lip, result = float(s.lip[-1]), s.found
         rows.append(
             (
                 "ℓ∞" if math.isinf(order) else f"ℓ{nearest(order)}",
                 lip if math.isfinite(lip) else "infinite",
                 "exact" if s.attained else "upper bound",
-                found if math.isfinite(found) else ("infinite" if s.first else None),
+                result if math.isfinite(result) else ("infinite" if s.first else None),
                 s.first or None,
                 s.second or None,
                 float(s.width[-1]) if math.isfinite(s.width[-1]) else "infinite",

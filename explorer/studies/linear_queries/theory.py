@@ -57,7 +57,9 @@ USER = Reference(
     "same noise for the whole range of answers",
 )
 
-DISAGREES = "the query differs on two items at distance 0: no noise can hide that, ℓ is infinite"
+NOT_A_FUNCTION = (
+    "the query differs on two items at distance 0: no noise can hide that, ℓ is infinite"
+)
 _TOO_NARROW = "the textbook width's true δ is above δ there"
 
 MAX_ENTRIES = 10_000_000
@@ -240,21 +242,21 @@ def sensitivities(
     own = sensitivity(last, space, float(p[-1]), context)
     dim, lip, width = (np.full(p.shape, v) for v in (last.dim, own.lip[-1], own.width[-1]))
     if swept == "landmarks" and kind in (LANDMARKS, CELLS):
-        found = _nested(points, request, space, context, float(p[-1]))
-        at = np.minimum(points["landmarks"][:-1], found.lip.size).astype(int)
-        dim[:-1], lip[:-1], width[:-1] = at, found.lip[at - 1], found.width[at - 1]
-        own = replace(own, attained=own.attained and found.attained)
+        result = _nested(points, request, space, context, float(p[-1]))
+        at = np.minimum(points["landmarks"][:-1], result.lip.size).astype(int)
+        dim[:-1], lip[:-1], width[:-1] = at, result.lip[at - 1], result.width[at - 1]
+        own = replace(own, attained=own.attained and result.attained)
     elif swept == "width" and kind == CELLS:
         for i, h in enumerate(points["width"][:-1]):
             context.check()
             query = query_of(request, space, context, int(request["landmarks"]), float(h))
-            found = sensitivity(query, space, float(p[i]), context, look=False)
-            lip[i], width[i] = found.lip[-1], found.width[-1]
+            result = sensitivity(query, space, float(p[i]), context, look=False)
+            lip[i], width[i] = result.lip[-1], result.width[-1]
     elif swept == "p" and bool((p != p[0]).any()):
         for i, order in enumerate(p[:-1]):
             context.check()
-            found = sensitivity(last, space, float(order), context, look=False)
-            lip[i], width[i] = found.lip[-1], found.width[-1]
+            result = sensitivity(last, space, float(order), context, look=False)
+            lip[i], width[i] = result.lip[-1], result.width[-1]
     exact = own.attained and (last.complete or swept not in ("landmarks", "width", "p"))
     return Sensitivities(dim.astype(float), lip, width, own, exact)
 
@@ -270,14 +272,14 @@ def _nested(
     width = float(request["width"])
     most = int(points["landmarks"][:-1].max())
     long = query_of(request, space, context, most, width)
-    found = sensitivity(long, space, p, context, look=False)
-    if found.attained or not long.complete or long.first is None:
-        return found
+    result = sensitivity(long, space, p, context, look=False)
+    if result.attained or not long.complete or long.first is None:
+        return result
     short = query_of(request, space, context, max(1, MAX_ENTRIES // long.first.size), width)
     exact = sensitivity(short, space, p, context, look=False)
-    lip, reach = found.lip.copy(), found.width.copy()
+    lip, reach = result.lip.copy(), result.width.copy()
     lip[: short.dim], reach[: short.dim] = exact.lip, exact.width
-    return replace(found, lip=lip, width=reach)
+    return replace(result, lip=lip, width=reach)
 
 
 @dataclass(frozen=True)
@@ -310,21 +312,21 @@ def _k_norm(what: str, a: _Noise, p: FloatArray) -> tuple[FloatArray, Role]:
     if what == "own":
         return np.asarray(um.k_norm_mean(a.dim, a.rate, a.reach, a.inside)), Role.EXACT
     if what == "quantile":
-        found = um.k_norm_quantile(a.beta, a.dim, a.rate, a.reach, a.inside)
-        return np.asarray(found), Role.EXACT
+        result = um.k_norm_quantile(a.beta, a.dim, a.rate, a.reach, a.inside)
+        return np.asarray(result), Role.EXACT
     variance = np.asarray(um.k_norm_coordinate_variance(*arguments)) / a.averaged
     if what == "coordinate" or (what == "euclid" and bool((a.dim == 1).all())):
         if laplace:
-            found = um.averaged_laplace_mean(a.averaged, a.rate, a.reach, a.inside)
-            return np.asarray(found), Role.EXACT
+            result = um.averaged_laplace_mean(a.averaged, a.rate, a.reach, a.inside)
+            return np.asarray(result), Role.EXACT
         if alone:
             return np.asarray(um.k_norm_coordinate_mean(*arguments)), Role.EXACT
         return np.sqrt(variance), Role.UPPER
     total = np.sqrt(a.dim * variance)
     if what == "euclid":
         if alone and bool((p == 1).all()):
-            found = um.laplace_euclidean_mean(a.dim, a.rate, a.reach, a.inside)
-            return np.asarray(found), Role.EXACT
+            result = um.laplace_euclidean_mean(a.dim, a.rate, a.reach, a.inside)
+            return np.asarray(result), Role.EXACT
         if alone and bool((p == 2).all()):
             return np.asarray(um.k_norm_mean(a.dim, a.rate, a.reach, a.inside)), Role.EXACT
         return total, Role.UPPER
@@ -411,7 +413,7 @@ class LinearPoints(Points):
         m = self.sensitivities[key]
         noise = self._noise(m.dim, self.alpha, m.lip)
         value, role = _k_norm(self.request.quantity, noise, self.norms[key])
-        return _known(value, role, K_NORM, np.isfinite(m.lip), DISAGREES)
+        return _known(value, role, K_NORM, np.isfinite(m.lip), NOT_A_FUNCTION)
 
     def gaussian(self, key: str) -> Bound:
         """Return the error of Gaussian noise of one of the widths."""
@@ -425,10 +427,10 @@ class LinearPoints(Points):
             else np.asarray(width(self.alpha, self.delta))
         )
         value = _gaussian(self.request.quantity, noise, unit * noise.reach / noise.inside)
-        holds, why = finite, DISAGREES
+        holds, why = finite, NOT_A_FUNCTION
         if key == "textbook":
             holds = finite & (np.asarray(um.gaussian_delta(unit, self.alpha)) <= self.delta)
-            why = DISAGREES if not finite.all() else _TOO_NARROW
+            why = NOT_A_FUNCTION if not finite.all() else _TOO_NARROW
         return _known(value, role, reference, holds, why)
 
     def user_level(self, key: str) -> Bound:
@@ -440,7 +442,7 @@ class LinearPoints(Points):
             self.context.check()
             sigma = analytic_sigma(self.eps, self.delta, self.context)
             value = _gaussian(what, noise, sigma * noise.reach / noise.inside)
-        return _known(value, Role.BASELINE, USER, True, DISAGREES)
+        return _known(value, Role.BASELINE, USER, True, NOT_A_FUNCTION)
 
     @property
     def _user_noise(self) -> _Noise:
@@ -457,11 +459,11 @@ class LinearPoints(Points):
             return None
         m = self.sensitivities[key]
         role = Role.EXACT if m.exact else Role.UPPER
-        return _known(m.lip, role, LIPSCHITZ, True, DISAGREES)
+        return _known(m.lip, role, LIPSCHITZ, True, NOT_A_FUNCTION)
 
     def answer_range(self) -> Bound:
         """Return the range of answers in ℓ2, which user-level DP must hide."""
-        return _known(self.euclidean.width, Role.UPPER, USER, True, DISAGREES)
+        return _known(self.euclidean.width, Role.UPPER, USER, True, NOT_A_FUNCTION)
 
 
 _WIDTHS: dict[str, tuple[Callable[..., Any], Role, Reference]] = {

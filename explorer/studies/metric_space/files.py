@@ -187,8 +187,8 @@ def _read(path: str, name: str, decimal: str) -> tuple[CsvTable, bool]:
     lines, dialect = table.rows, table.dialect
     if not any(dialect.number(field) is not None for fields in lines for field in fields):
         strange = _first_strange(table)
-        found = strange or f"{name}: {'no numbers' if lines else 'nothing'} to read"
-        raise TableFileError(f"{found}; at least 2 items are needed, one a line, in numbers")
+        result = strange or f"{name}: {'no numbers' if lines else 'nothing'} to read"
+        raise TableFileError(f"{result}; at least 2 items are needed, one a line, in numbers")
     below = ""
     if len(lines) > 1 and is_header(lines, dialect):
         below = f" below the names of line {table.lines[0]}"

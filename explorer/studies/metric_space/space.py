@@ -140,8 +140,8 @@ def matrix_layout(space: MatrixSpace) -> Layout:
     The two leading eigenvectors of −½·J·D²·J (Torgerson 1952), times the roots of their
     eigenvalues; of at most 300 items.
     """
-    chosen = evenly_spread(space.size, _MAX_POINTS)
-    d = space.cross(chosen, chosen)
+    selected = evenly_spread(space.size, _MAX_POINTS)
+    d = space.cross(selected, selected)
     squared = d**2
     centred = -0.5 * (
         squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean()
@@ -156,7 +156,9 @@ def matrix_layout(space: MatrixSpace) -> Layout:
     drawn = np.hypot(*(points[:, None, :] - points).transpose(2, 0, 1))
     kept = float(leading.sum() / max(np.abs(values).sum(), 1e-300))
     off = float(np.abs(drawn - d).max())
-    shown = "" if len(chosen) == space.size else f" Drawn are {len(chosen)} of {space.size} items."
+    shown = (
+        "" if len(selected) == space.size else f" Drawn are {len(selected)} of {space.size} items."
+    )
     return _one_group(
         np.asarray(points * space.length),
         "Laid out by classical multidimensional scaling: the plane keeps "
@@ -173,9 +175,9 @@ def points_layout(coordinates: FloatArray, great_circle: bool) -> Layout:
         else "Your points at their own coordinates."
     )
     if len(coordinates) > _MAX_POINTS:
-        chosen = evenly_spread(len(coordinates), _MAX_POINTS)
-        note += f" Drawn are {len(chosen)} of {len(coordinates)}."
-        coordinates = coordinates[chosen]
+        selected = evenly_spread(len(coordinates), _MAX_POINTS)
+        note += f" Drawn are {len(selected)} of {len(coordinates)}."
+        coordinates = coordinates[selected]
     return _one_group(np.asarray(coordinates, dtype=float), note)
 
 
@@ -249,10 +251,10 @@ def space_of(request: Request, context: Context) -> RequestSpace:
     values = tuple(
         (key, value) for key, value in request.values if key == "space" or key.startswith("space_")
     )
-    made: RequestSpace = context.cached(
+    built: RequestSpace = context.cached(
         ("metric-space", values), lambda: _build_space(dict(values), context)
     )
-    return made
+    return built
 
 
 def _build_space(values: dict[str, Any], context: Context) -> RequestSpace:
@@ -316,7 +318,7 @@ def _from_file(
     else:
         layout = points_layout(read.coordinates, norm == named.GREAT_CIRCLE)
     what = "distances" if kind == named.MATRIX else "points"
-    chosen = _with_picture(
+    selected = _with_picture(
         kind,
         f"{what} of {name} ({read.metric.size} items)",
         read.metric,
@@ -324,7 +326,7 @@ def _from_file(
         _nearest(read.metric),
         (read.note,) if read.note else (),
     )
-    return replace(chosen, labels=read.labels, coordinates=read.coordinates, named=read.named)
+    return replace(selected, labels=read.labels, coordinates=read.coordinates, named=read.named)
 
 
 def _nearest(metric: MatrixSpace) -> float:

@@ -89,14 +89,14 @@ class AccountantPoints(Points):
         """
         swept, holds = self.swept, self.holds
         inside = np.flatnonzero(holds[:-1])
-        chosen = inside[evenly_spread(inside.size, wanted)]
-        x = swept.x[chosen]
+        selected = inside[evenly_spread(inside.size, wanted)]
+        x = swept.x[selected]
         if own and holds[-1]:
             here = float(swept[swept.sweep.key][-1])
             place = int(np.searchsorted(x, here))
             if 0 < place < x.size and x[place] != here:
-                chosen, x = np.insert(chosen, place, swept.x.size), np.insert(x, place, here)
-        index = np.append(chosen, swept.x.size)
+                selected, x = np.insert(selected, place, swept.x.size), np.insert(x, place, here)
+        index = np.append(selected, swept.x.size)
         columns = {key: column[index] for key, column in swept.columns.items()}
         return self.at(SweptPoints(swept.sweep, x, columns), fidelity)
 
@@ -325,12 +325,12 @@ def _theorem1_note(p: AccountantPoints) -> str:
     """Return what the search for the best order, and the cap, did to Theorem 1."""
     if not p.holds.any():
         return ""
-    found, notes = p.full.epsilon, []
-    if found.at_edge.any():
+    result, notes = p.full.epsilon, []
+    if result.at_edge.any():
         notes.append(
             f"the best order is λₘₐₓ = {p.full.max_order} in places: a larger one might give less"
         )
-    if (found.theorem1_alone > found.theorem1).any():
+    if (result.theorem1_alone > result.theorem1).any():
         notes.append(_SMALLER_SHOWN)
     return "; ".join(notes)
 

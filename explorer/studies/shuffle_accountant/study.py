@@ -297,23 +297,23 @@ class ShuffleAccountant(CurveStudy):
         """Return the bounds at the sliders, the best order and the worse randomiser."""
         bounds = p.slider_bounds = self._at_sliders(p)
         labels = {curve.key: curve.label for curve in self.curves(p)}
-        found = [scalar_from(key, _label(labels[key], p), b) for key, b in bounds.items()]
-        if p.request.quantity != "eps" or not found:
-            return tuple(found)
+        result = [scalar_from(key, _label(labels[key], p), b) for key, b in bounds.items()]
+        if p.request.quantity != "eps" or not result:
+            return tuple(result)
         curves = p.full.epsilon
         edge = bool(curves.at_edge[-1])
         note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
-        found.insert(1, ScalarResult("order", "best order λ*", float(curves.order[-1]), note=note))
+        result.insert(1, ScalarResult("order", "best order λ*", float(curves.order[-1]), note=note))
         if p.stage in ("at_sliders", "composed"):
             own = p.only_sliders if p.stage == "at_sliders" else p.for_compositions
             won = which_won(*own.compositions[2][:, -1].tolist())
-            found = [
+            result = [
                 replace(r, note="; ".join(n for n in (won, r.note) if n))
                 if r.key == "lower_2rr"
                 else r
-                for r in found
+                for r in result
             ]
-        return tuple(found)
+        return tuple(result)
 
     def conditions(self, p: AccountantPoints) -> tuple[Condition, ...]:
         """Return the conditions at the sliders' values."""

@@ -194,7 +194,7 @@ def _pieces(points: Rounds) -> Iterator[Rounds]:
         yield points.at(slice(start, start + _MAX_POINTS))
 
 
-def _joined(parts: list[_Curves]) -> _Curves:
+def _concatenate(parts: list[_Curves]) -> _Curves:
     """Concatenate curves over pieces of the points."""
     kind = type(parts[0])
     names = [f.name for f in fields(kind)]
@@ -211,7 +211,7 @@ def epsilon_curves(
 ) -> EpsilonCurves:
     """Compute every curve of ε at δ; the exact clones, which are slow, only if `numerical`."""
     if points.size > _MAX_POINTS:
-        return _joined(
+        return _concatenate(
             [
                 epsilon_curves(piece, lam_max, variant, context, numerical=numerical)
                 for piece in _pieces(points)
@@ -350,7 +350,7 @@ def exact_strong_composition(points: Rounds, variant: Clones, context: Context) 
 def renyi_curves(points: Rounds, context: Context) -> RenyiCurves:
     """Compute the Rényi levels of one round at each point's own order."""
     if points.size > _MAX_POINTS:
-        return _joined([renyi_curves(piece, context) for piece in _pieces(points)])
+        return _concatenate([renyi_curves(piece, context) for piece in _pieces(points)])
     top = int(points.order.max())
     column = points.order.astype(int) - 2
 
@@ -404,22 +404,22 @@ def clone_epsilons(
 ) -> tuple[FloatArray, BoolArray]:
     """Return ε at δ by Lemma 1 of the clones' Rényi levels, and where the best order is λ_max."""
     value, edge = np.zeros(points.size), np.zeros(points.size, bool)
-    for index, found in _each_round(
+    for index, result in _each_round(
         points, variant, context, lambda levels, p: levels.epsilon(p.rounds, p.delta, lam_max)
     ):
-        value[index], edge[index] = found.epsilon, found.at_edge
+        value[index], edge[index] = result.epsilon, result.at_edge
     return value, edge
 
 
 def clone_levels(points: Rounds, variant: Clones, context: Context) -> FloatArray:
     """Return the clones' Rényi level of one round at each point's order."""
     value = np.zeros(points.size)
-    for index, found in _each_round(points, variant, context, lambda r, p: r.levels(p.order)):
-        value[index] = found
+    for index, result in _each_round(points, variant, context, lambda r, p: r.levels(p.order)):
+        value[index] = result
     return value
 
 
-def _sharpened(points: Rounds, lam_max: int, context: Context) -> FloatArray:
+def _sharpen(points: Rounds, lam_max: int, context: Context) -> FloatArray:
     """Return Theorem 1 with the sharp α = 2, and its cap, at orders 2…λ_max."""
     sharp = partial(rdp.upper_rdp_table, sharp=True)
     table = tables("Theorem 1, sharpened", sharp, points, lam_max, context)
@@ -428,15 +428,15 @@ def _sharpened(points: Rounds, lam_max: int, context: Context) -> FloatArray:
 
 def sharpened_epsilons(points: Rounds, lam_max: int, context: Context) -> FloatArray:
     """Return ε at δ by Theorem 3 of Theorem 1 sharpened, with its caps."""
-    table = _sharpened(points, lam_max, context)
-    found = epsilon_from_rdp(table, orders_up_to(lam_max), points.rounds, points.delta)
+    table = _sharpen(points, lam_max, context)
+    result = epsilon_from_rdp(table, orders_up_to(lam_max), points.rounds, points.delta)
     pure = rdp.pure_epsilon(points.local, points.sampled, points.clients)
-    return np.asarray(np.minimum(found.epsilon, points.rounds * pure))
+    return np.asarray(np.minimum(result.epsilon, points.rounds * pure))
 
 
 def sharpened_levels(points: Rounds, context: Context) -> FloatArray:
     """Return Theorem 1 sharpened, with its cap, at each point's order."""
-    table = _sharpened(points, int(points.order.max()), context)
+    table = _sharpen(points, int(points.order.max()), context)
     row = np.arange(points.size) if table.shape[0] > 1 else 0
     return np.asarray(table[row, points.order.astype(int) - 2])
 

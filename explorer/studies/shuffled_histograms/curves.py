@@ -80,7 +80,7 @@ class HistogramPoints(Points):
     @cached_property
     def noise(self) -> theory.Noise:
         """Least noise by the exact δ."""
-        return theory.calibrated(self.settings, self.context)
+        return theory.calibrate_noise(self.settings, self.context)
 
     @cached_property
     def paper_noise(self) -> theory.Noise:
@@ -159,16 +159,16 @@ class _Curve(Curve):
 
     def bound(self, p: HistogramPoints) -> Bound | None:
         """Return the values at all points; infinite ones are undefined."""
-        found = None if self.value is None else self.value(p)
-        if found is None:
+        result = None if self.value is None else self.value(p)
+        if result is None:
             return None
-        value = np.asarray(np.broadcast_to(found.value, p.settings.n.shape), float)
-        known = np.broadcast_to(found.valid, value.shape) & np.isfinite(value)
-        why = "" if known.all() else found.reason
+        value = np.asarray(np.broadcast_to(result.value, p.settings.n.shape), float)
+        known = np.broadcast_to(result.valid, value.shape) & np.isfinite(value)
+        why = "" if known.all() else result.reason
         source = self.source
         if self.count is not None and p.kind is Query.COUNT:
             source = self.count[1]
-        return Bound(value, self.role, source, known, why, found.truncated)
+        return Bound(value, self.role, source, known, why, result.truncated)
 
 
 def _curve(

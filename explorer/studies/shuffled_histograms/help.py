@@ -265,8 +265,8 @@ def _at_every_level(found: Numbers) -> tuple[Status, str]:
 def _alone_and_shuffled(found: Numbers) -> tuple[Status, str]:
     """Judge R_gap by the level of one user's messages and that behind the shuffle."""
     alone, shuffled = found["views[3,2]"], found["views[3,3]"]
-    said = f"{format_number(alone)} alone, {nearest(shuffled, 2)} shuffled"
-    return ("=" if alone > shuffled else "≠"), said
+    text = f"{format_number(alone)} alone, {nearest(shuffled, 2)} shuffled"
+    return ("=" if alone > shuffled else "≠"), text
 
 
 def _less_noise(found: Numbers) -> tuple[Status, str]:

@@ -73,15 +73,15 @@ def largest_errors(
     size = max(1, 1_000_000 // counts.size)
     for start in range(0, runs, size):
         batch = min(size, runs - start)
-        found = simulate_histogram(counts, n, 1 - q, rng, batch)
-        out[start : start + batch] = np.abs(found - counts / n).max(axis=1)
+        result = simulate_histogram(counts, n, 1 - q, rng, batch)
+        out[start : start + batch] = np.abs(result - counts / n).max(axis=1)
     return out
 
 
 def errors_of_bin(s: int, n: int, q: float, runs: int, seed: tuple[int, ...]) -> FloatArray:
     """Return the error (estimate − s/n) of one bin in every run, shape (runs,)."""
-    found = simulate_histogram(np.array([s]), n, 1 - q, np.random.default_rng(seed), runs)
-    return np.asarray(found[:, 0] - s / n)
+    result = simulate_histogram(np.array([s]), n, 1 - q, np.random.default_rng(seed), runs)
+    return np.asarray(result[:, 0] - s / n)
 
 
 def _batches(runs: int, width: int) -> Iterator[int]:
@@ -137,7 +137,7 @@ def rmse_dot(errors: FloatArray) -> Dot:
     return Dot(math.sqrt(mean), math.sqrt(max(mean - half, 0.0)), math.sqrt(mean + half))
 
 
-def simulated_series(
+def simulate_series(
     request: Request, swept: SweptPoints, points: Settings, noise: Noise, context: Context
 ) -> Iterator[tuple[Series, float]]:
     """Yield the series of the dots that are simulated so far, and the share that is done.

@@ -45,7 +45,7 @@ from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 from explorer.studies.shuffled_histograms import guarantee as words, tables, theory
 from explorer.studies.shuffled_histograms.curves import PLOTS, SLOW_EPS, HistogramPoints
 from explorer.studies.shuffled_histograms.help import PAGE, PRESETS
-from explorer.studies.shuffled_histograms.simulation import simulated_series
+from explorer.studies.shuffled_histograms.simulation import simulate_series
 from explorer.studies.shuffled_histograms.theory import (
     CLAIMS,
     EXACT,
@@ -276,7 +276,7 @@ def _noise(request: Request, context: Context) -> tuple[Query, float, float]:
     kind = Query(request["release"])
     values = {k: np.array([float(v)]) for k, v in request.values if isinstance(v, int | float)}
     one = Settings.of(SweptPoints(Sweep("n", 1.0, 1.0, 1), np.empty(0), values), kind)
-    noise = theory.calibrated(one, context)
+    noise = theory.calibrate_noise(one, context)
     return kind, float(one.held[0]), float(noise.q[0])
 
 
@@ -376,7 +376,7 @@ class ShuffledHistograms(CurveStudy):
         def later(result: Result) -> Iterator[Result]:
             curves, q = result.series, p.fewer
             if p.request.quantity in _ERRORS and p.request["simulate"]:
-                dots = simulated_series(p.request, q.swept, q.settings, q.noise, p.context)
+                dots = simulate_series(p.request, q.swept, q.settings, q.noise, p.context)
                 for series, done in dots:
                     result = replace(result, series=(*curves, series), progress=0.9 * done)
                     yield result
@@ -421,7 +421,7 @@ class ShuffledHistograms(CurveStudy):
 
     def readouts(self, p: HistogramPoints) -> tuple[ScalarResult, ...]:
         """Return the curves at the sliders, then the noise of the protocol there."""
-        found = [
+        result = [
             scalar_from(curve.key, _label(curve, p), p.bounds[curve.key])
             for curve in self.curves(p)
             if curve.key in p.bounds
@@ -430,14 +430,14 @@ class ShuffledHistograms(CurveStudy):
         n, noise, label = float(one.settings.n[0]), one.noise, "1−p, a noise bit not sent"
         if noise.valid[0]:
             q = float(noise.q[0])
-            found += [
+            result += [
                 ScalarResult("q", label, q),
                 ScalarResult("edge", "truncation edge n(1−p)", n * q),
             ]
         else:
-            found.append(ScalarResult("q", label, None, note=noise.reason))
+            result.append(ScalarResult("q", label, None, note=noise.reason))
         alone = single_message_epsilon(float(one.settings.eps[0]), n)
-        found.append(
+        result.append(
             ScalarResult(
                 "alone",
                 "ε + ln n: ε of a message alone, if one is sent",
@@ -450,7 +450,7 @@ class ShuffledHistograms(CurveStudy):
                 ),
             )
         )
-        return tuple(found)
+        return tuple(result)
 
     def conditions(self, p: HistogramPoints) -> tuple[Condition, ...]:
         """Return the conditions at the sliders' values."""

@@ -190,14 +190,14 @@ def _paper_row(
     good = (e <= 2) & (users >= 2 * noise)
     p = np.where(good, 1 - noise / users, 0.5)
     share = np.maximum(beta / np.minimum(users, bins), checks.MIN_DELTA)
-    found = error_bound(users, p, share)
-    valid = good & found.valid
+    result = error_bound(users, p, share)
+    valid = good & result.valid
     reason = "" if valid.all() else "the paper's constants need ε ≤ 2 and n ≥ (400/ε²) ln(4/δ)"
     reference = Reference(PAPER, "Theorem 3.2(iii)", "run at (ε/2, δ/2), errata hist-A1")
     return Row(
         "shuffled",
         "P_hist, the paper's constants",
-        Bound(found.value, Role.UPPER, reference, valid, reason),
+        Bound(result.value, Role.UPPER, reference, valid, reason),
         False,
         _messages(p, bins, good, reason),
         "Replace-one neighbours; all n users add their noise.",
@@ -210,14 +210,14 @@ def _calibrated_row(
     tuned = calibrate(e, small, users, Query.HISTOGRAM)
     p, good = np.asarray(tuned.p), np.asarray(tuned.feasible)
     share = np.maximum(beta / np.minimum(users, bins), checks.MIN_DELTA)
-    found = error_bound(users, p, share)
-    valid = good & found.valid
+    result = error_bound(users, p, share)
+    valid = good & result.valid
     reason = "" if valid.all() else "too few users for this ε and δ, or β too small for the noise"
     reference = Reference(PAPER, "Theorem 3.2(iii)", "noise calibrated by the exact δ")
     return Row(
         "shuffled",
         "P_hist, calibrated exactly",
-        Bound(found.value, Role.UPPER, reference, valid, reason),
+        Bound(result.value, Role.UPPER, reference, valid, reason),
         False,
         _messages(p, bins, good, reason),
         CONDITION,
@@ -274,7 +274,7 @@ def table2_rows(
     small_enough = in_range & (25 * np.log(small) < -np.log(200 * levels))
     claim = "Claim 3.4 assumes ε ≤ 1 and δ < (1/200h)^(1/25)"
     chasing = [
-        Row("local", "lower bound", chasing_lower(e, size), True, scope=CHASING),
+        Row("local", "lower bound", chasing_lower(e, size), True, scope=POINTER_CHASING),
         *_shuffled_rows(e, small, two, log_inverse / e / e, in_range, needs, "every k and ℓ"),
         _central(log_inverse / e, in_range, needs, "every k and ℓ"),
     ]
@@ -285,7 +285,7 @@ def table2_rows(
         "the lower bound is for ε ≤ 1 and h > 1",
     )
     jumps = [
-        Row("local", "lower bound", jumping, True, scope=JUMPING),
+        Row("local", "lower bound", jumping, True, scope=MULTI_PARTY_JUMPING),
         *_shuffled_rows(
             e, small, levels, coupons * log_inverse / e / e, small_enough, claim, "every s"
         ),
@@ -294,8 +294,8 @@ def table2_rows(
     return {"pointer chasing": chasing, "pointer jumping": jumps}
 
 
-CHASING = "k = 2, no interaction"
-JUMPING = "s = h⁴, sequentially interactive or not"
+POINTER_CHASING = "k = 2, no interaction"
+MULTI_PARTY_JUMPING = "s = h⁴, sequentially interactive or not"
 """What the local lower bounds of Table 2 are about."""
 
 
@@ -344,7 +344,7 @@ def _shuffled_rows(
     exact = exact_samples(e, small, h)
     known_order = _order(order, "Table 2", valid, reason)
     rows = [Row("shuffled", "P_hist", known_order, True, scope=scope)]
-    for found, good, source, note in (
+    for result, good, source, note in (
         (
             printed.n,
             paper_range,
@@ -353,7 +353,7 @@ def _shuffled_rows(
         ),
         (exact.n, True, "P_hist, calibrated exactly", "noise calibrated by the exact δ"),
     ):
-        n = np.asarray(found)
+        n = np.asarray(result)
         known = np.isfinite(n) & good
         why = "" if known.all() else "no number of users is proved to suffice"
         bound = Bound(n, Role.UPPER, Reference(PAPER, "Claim 3.4", note), known, why)
@@ -428,8 +428,8 @@ def table_1(
 def table_2_cells(eps: float, delta: float, levels: int, length: int) -> list[tuple[Cell, ...]]:
     """Return the rows of Table 2; run in a worker, as it takes up to 2 s."""
     rows: list[tuple[Cell, ...]] = []
-    for problem, found in table2_rows(eps, delta, levels, length).items():
-        for row in found:
+    for problem, result in table2_rows(eps, delta, levels, length).items():
+        for row in result:
             value = float(row.value.value) if bool(row.value.valid) else None
             standing = "order only" if row.order_only else str(row.value.role.value)
             where = row.value.reference.where
@@ -502,25 +502,25 @@ def reduction_rows(
         (f"pointer jumping MPJ({children}, {levels})", levels),
     ):
         needed = hist.exact_samples(eps, delta, size)
-        printed = _printed(eps, delta, size)
+        printed = _printed_values(eps, delta, size)
         n = float(needed.n)
         if not n <= _MAX_SAMPLES:
             rows.append((name, None, None, printed, None, "too many users to draw"))
             continue
         t, p = hist.calibrated_error(eps, delta, n, size)
-        solved = sum(_solved(name, size, children, length, int(n), p, t, rng) for _ in range(_RUNS))
+        solved = sum(_solve(name, size, children, length, int(n), p, t, rng) for _ in range(_RUNS))
         rows.append((name, n, float(t), printed, float(solved), f"of {_RUNS} runs"))
     return rows
 
 
-def _printed(eps: float, delta: float, size: int) -> float | None:
+def _printed_values(eps: float, delta: float, size: int) -> float | None:
     if eps > 2:
         return None
     n = float(hist.printed_samples(eps / 2, delta / 2, size).n)
     return n if math.isfinite(n) else None
 
 
-def _solved(
+def _solve(
     name: str, size: int, children: int, length: int, n: int, p: float, t: float, rng: Any
 ) -> bool:
     if name.startswith("support"):
@@ -530,8 +530,8 @@ def _solved(
     if name.startswith("pointer chasing"):
         chasing = hist.pointer_chasing(length, rng)
         values = hist.draw_support_samples(chasing.support(), n, rng)
-        found = hist.solve_pointer_chasing(values, 2, p, t, rng)
-        return found == hist.chase(chasing.a, chasing.b, 2)
+        result = hist.solve_pointer_chasing(values, 2, p, t, rng)
+        return result == hist.chase(chasing.a, chasing.b, 2)
     jumping = hist.pointer_jumping(children, size, rng)
     values = hist.draw_support_samples(jumping.support(), n, rng)
     path = hist.solve_pointer_jumping(values, children, size, p, t, rng)
@@ -619,11 +619,11 @@ def views(crowd: int, own: Randomiser | None = None) -> Table:
         cases += (("your own randomiser", own, shows),)
     rows: list[tuple[Cell, ...]] = []
     for name, randomizer, shows in cases:
-        found = hist.privacy_of_views(randomizer, crowd)
+        result = hist.privacy_of_views(randomizer, crowd)
         single = all(len(m) == 1 for law in randomizer.values() for m in law)
         data = [list(randomizer)[i % len(randomizer)] for i in range(crowd)]
         same = ("yes" if hist.simulates_locally(randomizer, data) else "no") if single else "–"
-        pure = (_pure(found.local), _pure(found.pre_shuffled), _pure(found.shuffled))
+        pure = (_pure(result.local), _pure(result.pre_shuffled), _pure(result.shuffled))
         delta = hist.shuffled_delta(randomizer, crowd, 1.0)
         rows.append((name, *pure, delta, same, shows))
     return Table(
@@ -658,9 +658,9 @@ def one_by_one(crowd: int, seed: int) -> Table:
     ]
     seen = hist.shuffler(sent, rng)
     rows.append(("shuffler: all in random order", _letters(seen)))
-    found = hist.histogram_analyzer(seen, crowd, 2, p)
+    result = hist.histogram_analyzer(seen, crowd, 2, p)
     truth = np.bincount(values, minlength=2) / crowd
-    for letter, own, true in zip("AB", found, truth, strict=True):
+    for letter, own, true in zip("AB", result, truth, strict=True):
         text = f"{nearest(float(own))} of the users (really {nearest(float(true))})"
         rows.append((f"analyzer: bin {letter}", text))
     return Table(

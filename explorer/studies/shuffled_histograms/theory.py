@@ -157,7 +157,7 @@ class Noise:
         return np.where(self.valid, 1 - self.q, 0.5)
 
 
-def calibrated(points: Settings, context: Context) -> Noise:
+def calibrate_noise(points: Settings, context: Context) -> Noise:
     """Return the least noise by the exact δ; each distinct target is calibrated once and cached."""
     cached: dict[tuple[Any, ...], float] = context.cached(("histograms", "calibrations"), dict)
     if len(cached) > _MAX_CACHED:
@@ -170,8 +170,8 @@ def calibrated(points: Settings, context: Context) -> Noise:
     eps, delta, held = rows
     for batch in _in_batches(missing, _calibration_work(eps, delta, held, points.kind)):
         context.check()
-        found = calibrate(eps[batch], delta[batch], held[batch], points.kind)
-        values = np.where(found.feasible, 1 - found.p, math.nan)
+        result = calibrate(eps[batch], delta[batch], held[batch], points.kind)
+        values = np.where(result.feasible, 1 - result.p, math.nan)
         cached.update((keys[i], float(value)) for i, value in zip(batch, values, strict=True))
     q = np.array([cached[key] for key in keys])[which.ravel()]
     valid = np.isfinite(q)
@@ -247,10 +247,10 @@ def odds_of_failure(shared: bool) -> str:
 
 def error(points: Settings, noise: Noise, bins: FloatArray) -> Values:
     """Return α at β for P_hist with this noise, β shared among so many bins that can err."""
-    found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, MIN_DELTA))
+    result = error_bound(points.n, noise.p, np.maximum(points.beta / bins, MIN_DELTA))
     too_small = beta_too_small(bool(np.any(bins > 1)))
-    why = _either(noise.reason, too_small * (not found.valid.all()))
-    return Values(found.value, noise.valid & found.valid, why, noise.truncated)
+    why = _either(noise.reason, too_small * (not result.valid.all()))
+    return Values(result.value, noise.valid & result.valid, why, noise.truncated)
 
 
 def printed_error(points: Settings, paper: Noise, bins: FloatArray) -> Values:
@@ -307,8 +307,8 @@ def local_comparator(points: Settings, bins: FloatArray) -> Values:
 
 def central_comparator(points: Settings, bins: FloatArray) -> Values:
     """Return the error of a curator's Laplace noise, over so many bins."""
-    found = central_error(points.n, bins, points.eps, points.beta, points.sensitivity)
-    return Values(found.value)
+    result = central_error(points.n, bins, points.eps, points.beta, points.sensitivity)
+    return Values(result.value)
 
 
 def stable_comparator(points: Settings) -> Values:
@@ -340,8 +340,8 @@ def local_root_mean_square(points: Settings) -> Values:
 
 def central_root_mean_square(points: Settings) -> Values:
     """Return the exact root mean square error of a curator, the same for every count."""
-    found = central_rmse(points.n, points.eps, points.sensitivity)
-    return Values(found, points.s <= points.n, _TOO_MANY)
+    result = central_rmse(points.n, points.eps, points.sensitivity)
+    return Values(result, points.s <= points.n, _TOO_MANY)
 
 
 def missing_bits(points: Settings, noise: Noise) -> Values:
@@ -366,10 +366,10 @@ def exact_delta(kind: Query, eps: Any, users: Any, q: Any) -> Any:
 def total_variation(kind: Query, users: float, q: float, context: Context) -> float:
     """Return an upper bound on δ(0) of the noise of so many users; cached."""
     find = two_bin_total_variation if kind is Query.HISTOGRAM else count_total_variation
-    found: float = context.cached(
+    result: float = context.cached(
         ("histograms", "total variation", kind, users, q), lambda: float(find(users, q).value)
     )
-    return found
+    return result
 
 
 def loss(points: Settings, noise: Noise, context: Context) -> Values:

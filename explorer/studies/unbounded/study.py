@@ -342,7 +342,7 @@ class Unbounded(CurveStudy):
     def readouts(self, p: UnboundedPoints) -> tuple[ScalarResult, ...]:
         """Return the curves' numbers, and α, δ and hops of the guarantee."""
         here = p.here
-        found = [
+        result = [
             *super().readouts(p),
             ScalarResult(
                 "allowed",
@@ -370,8 +370,8 @@ class Unbounded(CurveStudy):
         ]
         if p.space.unit and p.space.metric is not None:
             reach = here.r * p.space.diameter
-            found.append(ScalarResult("reach", "distance protected", reach, unit=p.space.unit))
-        return tuple(found)
+            result.append(ScalarResult("reach", "distance protected", reach, unit=p.space.unit))
+        return tuple(result)
 
     def tables(self, p: UnboundedPoints) -> tuple[Table, ...]:
         """Return ε and δ after some hops, beside the δ that the paper prints."""
@@ -433,7 +433,7 @@ class Unbounded(CurveStudy):
             Condition(
                 "The distance looked at is still protected: δ after all hops is below 1",
                 left < 1,
-                f"d = {nearest(here.d)} {_reached(p.hops_here)}, δ = {nearest(min(left, 1.0))}",
+                f"d = {nearest(here.d)} {_reach(p.hops_here)}, δ = {nearest(min(left, 1.0))}",
                 short="Still protected at this distance: δ < 1",
             ),
             Condition(
@@ -466,7 +466,7 @@ class Unbounded(CurveStudy):
             far = f" The distance looked at, {p.length(here.d)}, is not more: the same holds there."
         else:
             far = (
-                f" At {p.length(here.d)}, {_reached(hops)}, ε is {at_most(hops * here.eps)} and δ "
+                f" At {p.length(here.d)}, {_reach(hops)}, ε is {at_most(hops * here.eps)} and δ "
                 f"is {at_most(left)}."
             )
         return Guarantee(
@@ -500,6 +500,6 @@ class Unbounded(CurveStudy):
         )
 
 
-def _reached(hops: float) -> str:
+def _reach(hops: float) -> str:
     """Write how a distance is reached: ``in 5 hops``."""
     return f"in {hops:,.0f} hops" if hops > 1 else "is within r"

@@ -141,7 +141,7 @@ _PRESETS = (
 )
 
 
-def _moved(numbers: Numbers) -> tuple[Status, str]:
+def _judge_moves(numbers: Numbers) -> tuple[Status, str]:
     """Judge “metric-private” by the mean distance of an answer from its item, in miles."""
     moved, diameter = numbers["moved"], numbers["diameter"]
     verdict = f"mean {nearest(moved, 3)} of {nearest(diameter)} miles off"
@@ -165,14 +165,14 @@ def _draws_alone(numbers: Numbers) -> tuple[Status, str]:
     return ("=" if same else "≠"), f"δ {at_most(numbers['delta_total'])}{', of the draws' * same}"
 
 
-def _assigned(numbers: Numbers) -> tuple[Status, str]:
+def _judge_assignment(numbers: Numbers) -> tuple[Status, str]:
     """Judge Lemma 2.1: all items together are no farther apart than the farthest user's."""
     farthest = numbers["farthest"]
     verdict = f"{nearest(numbers['users_moved'])} moved, at most {at_most(farthest, 3)}"
     return ("=" if numbers["pools"] <= farthest else "≠"), verdict
 
 
-def _told(numbers: Numbers) -> tuple[Status, str]:
+def _judge_loss(numbers: Numbers) -> tuple[Status, str]:
     """Judge by ε of the user who moved farthest, which is at most α times that distance."""
     one, every = numbers["eps_one"], numbers["eps_all"]
     within = one <= numbers["alpha"] * numbers["farthest"] * (1 + 1e-9)
@@ -180,11 +180,11 @@ def _told(numbers: Numbers) -> tuple[Status, str]:
 
 
 JUDGES: dict[str, Judge] = {
-    "places": _moved,
+    "places": _judge_moves,
     "shares": _this_draw,
     "local": _locally,
     "any-size": _draws_alone,
-    "who-moved": _assigned,
-    "told-apart": _told,
+    "who-moved": _judge_assignment,
+    "told-apart": _judge_loss,
 }
 PRESETS = with_verdicts("users-data", _PRESETS, JUDGES)

@@ -24,7 +24,7 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.file_controller import paths_in
 
 WIDEST, EDGE = 520, 4
-LOOKING = "Looking at it …"
+CHECKING_FILE = "Looking at it …"
 RECIPE = "What it shows comes back: it carries its recipe."
 ASKED = "You will be asked which column holds what."
 
@@ -86,7 +86,7 @@ class DropOverlay(QWidget):
         paths = tuple(map(Path, paths_in(mime)))
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         self._name = paths[0].name[:60] + more
-        self._show(None, LOOKING)
+        self._show(None, CHECKING_FILE)
         self._job.submit(paths, lambda task: self._look(paths, task))
         self.setGeometry(self._covered.rect())
         self.raise_()
@@ -95,8 +95,8 @@ class DropOverlay(QWidget):
     def _look(self, paths: tuple[Path, ...], task: Task) -> str:
         """Return what opening the files does; raises if they cannot be opened."""
         if len(paths) == 1 and not paths[0].is_dir():
-            asked = (paths[0], None)
-            if self._service.call(read_exported, asked, task.check) is not None:
+            request = (paths[0], None)
+            if self._service.call(read_exported, request, task.check) is not None:
                 return RECIPE
         files = checkins.find_files(paths, task.cancelled)
         preview = checkins.sniff_files(files, cancelled=task.cancelled)

@@ -21,7 +21,7 @@ from explorer.engine.session.plot_view import hidden_keys
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import SessionState, with_quantity
 from explorer.figures.animation_frames import Animation, with_frames
-from explorer.figures.export import ExportJob, apply_export_policy, rendered
+from explorer.figures.export import ExportJob, apply_export_policy, render
 from explorer.figures.formats import ExportFormat, Kind, by_suffix
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
@@ -101,7 +101,7 @@ class ExportController(QObject):
             task.report(done)
 
         job = with_frames(replace(job, report=report), animation, self._answer, task.check)
-        content = rendered(job)
+        content = render(job)
         task.check()
         if job.path is not None:
             write_whole(job.path, content)
@@ -194,7 +194,7 @@ class ExportAll(QObject):
             for suffix in SUFFIXES:
                 task.check()
                 job = ExportJob(result, view, recipe(request, view), by_suffix(suffix))
-                write_whole(folder / f"{state.study}-{key}.{suffix}", rendered(job))
+                write_whole(folder / f"{state.study}-{key}.{suffix}", render(job))
             task.report((place + 1) / len(keys))
         return len(keys) * len(SUFFIXES)
 
@@ -303,8 +303,8 @@ class ExportActions(QObject):
     def ask_for(self, subject: Exported) -> None:
         """Open the export dialog for a given result."""
         window = self._window
-        asked, view = subject.asked, window.workspace.view_state()
-        recipe = {**self._whole_recipe(asked, window.data.current, view), **subject.told}
+        request, view = subject.asked, window.workspace.view_state()
+        recipe = {**self._whole_recipe(request, window.data.current, view), **subject.told}
         folder, drawer = window.files.folder(), self._drawer
         self._open(
             ExportDialog(
@@ -489,7 +489,7 @@ class Printing(QObject):
         job = self._output.picture_job("png", size, dpi)
         if job is not None:
             self._printer = printer
-            self.job.submit(job, lambda _task: rendered(job))
+            self.job.submit(job, lambda _task: render(job))
 
     def cancel(self) -> None:
         """Cancel rendering."""

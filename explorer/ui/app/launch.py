@@ -118,7 +118,7 @@ SCREENS: dict[str, tuple[str, Answers, Mapping[str, str]]] = {
 """Qt platforms with a screen: variable, connection test and required libraries."""
 
 
-def _asked_for(environment: Mapping[str, str]) -> list[str]:
+def _platforms(environment: Mapping[str, str]) -> list[str]:
     """Return the platforms to try, in order."""
     named = environment.get("QT_QPA_PLATFORM", "")
     if named:
@@ -150,7 +150,7 @@ def choose_platform(
     if missing:
         return "", _install(missing)
     names, dead, refused = [], [], []
-    for platform in _asked_for(environment):
+    for platform in _platforms(environment):
         name, answers, libraries = screens.get(platform.removesuffix("-egl"), ("", None, {}))
         if answers is None:
             if platform in _SCREENLESS or qt_starts(platform):

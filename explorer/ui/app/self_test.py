@@ -150,10 +150,10 @@ class SelfTest(QObject):
         service = self._window.service
 
         def run(task: Task) -> SelfCheckProgress:
-            found: SelfCheckProgress = service.call(
+            result: SelfCheckProgress = service.call(
                 run_self_check, SelfCheck(), task.check, task.report
             )
-            return found
+            return result
 
         self._job.submit("checks", run)
 

@@ -14,7 +14,7 @@ from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.recipes import read_recipe
 from explorer.files import write_whole
-from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.help_page import Preset, sample_of
 from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui.app.main_window import MainWindow
@@ -173,7 +173,7 @@ class Startup(QObject):
             typed = all_sides(Origin.TYPED)
             changed = replace(changed, region=self.options.region, region_from=typed)
         if self._preset is not None:
-            changed = sampled_for(self._preset, changed)
+            changed = sample_of(self._preset, changed)
         if self.options.users is not None:
             changed = replace(changed, users=self.options.users, share=None)
         if changed == selection:

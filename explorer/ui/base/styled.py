@@ -8,7 +8,7 @@ import html
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from explorer.studies.errata import LABEL, explained
+from explorer.studies.errata import LABEL, explain_labels
 
 
 def plain_label(
@@ -48,7 +48,7 @@ def tool_button(
 SCHEME = "errata"
 
 
-def linked(text: str) -> str:
+def link_labels(text: str) -> str:
     """Convert plain text to HTML in which errata labels are links."""
     return LABEL.sub(rf"<a href='{SCHEME}:\1'>\1</a>", html.escape(text))
 
@@ -60,7 +60,7 @@ def has_labels(text: str) -> bool:
 
 def with_titles(text: str) -> str:
     """Append the titles of errata to a tool tip, where links cannot be used."""
-    return "\n".join(filter(None, (text, explained(text))))
+    return "\n".join(filter(None, (text, explain_labels(text))))
 
 
 def follow_links(label: QLabel) -> None:

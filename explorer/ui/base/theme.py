@@ -203,7 +203,7 @@ def _palette(c: Palette) -> QPalette:
     return palette
 
 
-def _mixed(front: str, back: str, share: float) -> str:
+def _mix(front: str, back: str, share: float) -> str:
     """Return a mixture of two colours, `share` of it from the front one."""
     parts = (
         round(share * int(front[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16))
@@ -213,7 +213,7 @@ def _mixed(front: str, back: str, share: float) -> str:
 
 
 def _sheet(c: Palette) -> str:
-    faded = _mixed(c.muted, c.panel, 0.55)
+    faded = _mix(c.muted, c.panel, 0.55)
     return f"""
     QMainWindow, QMainWindow::separator {{ background: {c.window}; }}
     QMainWindow::separator {{ width: 5px; height: 5px; }}
@@ -365,10 +365,10 @@ def _sheet(c: Palette) -> str:
     """
 
 
-NARROW = 1024
+NARROW_WIDTH = 1024
 """Width in pixels up to which a window has no space for three columns."""
 
 
 def is_narrow(widget: QWidget) -> bool:
     """Return whether the window of a widget is narrow."""
-    return widget.window().width() <= NARROW
+    return widget.window().width() <= NARROW_WIDTH

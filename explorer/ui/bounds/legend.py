@@ -26,7 +26,7 @@ from explorer.figures.geometry import FUNCTIONS
 from explorer.figures.style import SeriesStyle
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import ClaimedBound, UnclaimedReason, evaluate_claim
-from explorer.studies.base.numbers import NEARLY, format_number
+from explorer.studies.base.numbers import APPROXIMATELY, format_number
 from explorer.studies.base.study import Result, Series
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label, tool_button, with_titles
@@ -44,7 +44,7 @@ _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
 def value_words(series: Series, value: float | None, here: bool, between: bool) -> str:
     """Return the text of a curve's value; `between` if interpolated between two points."""
     if value is not None:
-        near = f"{NEARLY} {format_number(value)}"
+        near = f"{APPROXIMATELY} {format_number(value)}"
         return near if between else format_number(value, series.role)
     if series.computing:
         return COMPUTING
@@ -278,20 +278,20 @@ class Legend(QWidget):
         `first` nor visible are listed below the fold. Rows are reordered only when a result is
         `settled`. `reasons` states by key why better values than the claimed one are not claimed.
         """
-        found, self._claimable = claim
-        self._claim = found.wanted if found is not None else ""
-        self._best = BEST[found.kind] if found is not None else BEST["bounds"]
-        claimed = found.series.key if found is not None else ""
-        why = found.line if found is not None else ""
+        result, self._claimable = claim
+        self._claim = result.wanted if result is not None else ""
+        self._best = BEST[result.kind] if result is not None else BEST["bounds"]
+        claimed = result.series.key if result is not None else ""
+        why = result.line if result is not None else ""
         mark = ""
-        if found is not None:
-            mark = "claimed" if found.wanted == claimed else MARKS[found.kind]
+        if result is not None:
+            mark = "claimed" if result.wanted == claimed else MARKS[result.kind]
         keys = [s.key for s in series]
         front = [k for k in keys if first is None or k in first or k not in hidden]
         rest = [k for k in keys if k not in front]
         self._place(
             *(
-                _ordered(part, before, values, settled)
+                _order_keys(part, before, values, settled)
                 for part, before in ((front, self._front), (rest, self._rest))
             )
         )
@@ -309,7 +309,7 @@ class Legend(QWidget):
             aside = f"Not claimed: {reason.why}." if reason else ""
             tips[key] = " · ".join(filter(None, (text[key], aside)))
             if key in self.rows:
-                chosen = key == claimed
+                selected = key == claimed
                 self.rows[key].update(
                     item,
                     name,
@@ -317,9 +317,9 @@ class Legend(QWidget):
                     key not in hidden,
                     words,
                     values.get(key) is not None,
-                    why if chosen else aside,
-                    mark if chosen else reason.mark if reason else "",
-                    chosen,
+                    why if selected else aside,
+                    mark if selected else reason.mark if reason else "",
+                    selected,
                 )
                 self.rows[key].set_selected(key == self._chosen)
         self.told.setText(
@@ -460,19 +460,19 @@ class Legend(QWidget):
         self._front, self._rest = front, rest
         self.rows = {}
         for above, keys in ((True, front), (False, rest)):
-            made = self._built[above]
-            while len(made) < len(keys):
+            built = self._built[above]
+            while len(built) < len(keys):
                 row = LegendRow(self.toggled.emit)
-                made.append(row)
-                place = len(made) + (0 if above else _FOLD)
+                built.append(row)
+                place = len(built) + (0 if above else _FOLD)
                 for column, widget in enumerate(row.widgets):
                     self._grid.addWidget(widget, place, column)
                     widget.hide()  # otherwise the layout shows it with a delay
-            for key, row in zip(keys, made, strict=False):
+            for key, row in zip(keys, built, strict=False):
                 row.key = key
                 self.rows[key] = row
             if above:
-                for number, row in enumerate(made):
+                for number, row in enumerate(built):
                     row.show(number < len(keys))
         self._show_rest()
 
@@ -485,7 +485,7 @@ class Legend(QWidget):
         self.fold.setVisible(bool(self._rest))
 
 
-def _ordered(
+def _order_keys(
     keys: list[str], before: list[str], values: Mapping[str, float | None], settled: bool
 ) -> list[str]:
     """Return keys, largest value first; while results are incomplete the order is kept.

@@ -200,8 +200,8 @@ class PinnedCurves(QObject):
 
     def shown(self, request: Request) -> list[tuple[int, Pin, Request]]:
         """Return number, pin and request for each pin in the plot of a request."""
-        asked = [(p, p.on_axis_of(request)) for p in self._of_study(request.study)]
-        drawn = [(p, r) for p, r in asked if r is not None]
+        query = [(p, p.on_axis_of(request)) for p in self._of_study(request.study)]
+        drawn = [(p, r) for p, r in query if r is not None]
         return [(number, p, r) for number, (p, r) in enumerate(drawn, start=1)]
 
     def beside(self, result: Result, hidden_of: Callable[[Result], frozenset[str]]) -> Result:
@@ -228,8 +228,8 @@ class PinnedCurves(QObject):
                 continue
             number, request = numbers[pin]
             error = self.answers.error(request)
-            found = self.answers.result(request) is not None
-            why = f"not shown: {error}" if error else "" if found else "computing…"
+            value = self.answers.result(request) is not None
+            why = f"not shown: {error}" if error else "" if value else "computing…"
             rows.append(PinRow(number, words, why))
         self.list.show_pins(rows, colour)
 

@@ -271,10 +271,12 @@ class Solving(QObject):
     def _curve(self, result: Result, choice: SolveTarget) -> str:
         """Return the curve to solve: the selected, else the claimed, else the first."""
         curves = self._curves(result)
-        asked = result.request
-        found = evaluate_claim(result, self._session.state.claim_of(asked.study, asked.quantity))
+        request = result.request
+        value = evaluate_claim(
+            result, self._session.state.claim_of(request.study, request.quantity)
+        )
         text = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
-        wanted = (choice.curve, found.series.key if found is not None else "", *text)
+        wanted = (choice.curve, value.series.key if value is not None else "", *text)
         return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
 
     def _value_now(self, result: Result, curve: str) -> float | None:
@@ -388,8 +390,8 @@ class Solving(QObject):
         if request.study != goal.request.study or not self.shown:
             return False
         key = goal.parameter
-        asked = goal.request.with_value(key, request[key])
-        return (asked.values, asked.quantity) == (request.values, request.quantity)
+        query = goal.request.with_value(key, request[key])
+        return (query.values, query.quantity) == (request.values, request.quantity)
 
     def _busy_changed(self, busy: bool) -> None:
         self.busy_changed.emit(busy)

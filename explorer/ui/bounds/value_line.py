@@ -10,7 +10,7 @@ from explorer.ui.base.announcer import ANNOUNCE_MS, Announcer
 from explorer.ui.bounds.legend import Legend
 from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.plot.curve_plot import BoundsPlot
-from explorer.ui.widgets.number_slider import KEY_PAUSE_MS, stepped
+from explorer.ui.widgets.number_slider import KEY_PAUSE_MS, step_value
 
 
 class ValueLineKeys(QObject):
@@ -83,7 +83,7 @@ class ValueLineKeys(QObject):
         p = parameter(get_study(request.study), request.sweep.key)
         if p.axis_only or not p.numeric:
             return
-        number = stepped(p, float(request[p.key]), steps)
+        number = step_value(p, float(request[p.key]), steps)
         step = f"guide {p.key} {self._gestures}"
         self._session.set_value(p.key, number, request.study, step)
         self._pause.start()

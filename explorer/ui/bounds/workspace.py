@@ -367,9 +367,9 @@ class BoundsWorkspace(Workspace):
         self.beside.arrange()
         self.below.show_result(with_pins, parameter(study, sweep.key).symbol if sweep else "x")
         if result.complete and self._to_compare is not None:
-            asked, key = self._to_compare
+            request, key = self._to_compare
             self._to_compare = None
-            if asked == result.request:
+            if request == result.request:
                 self.add_to_comparison(key)
         notes = "\n".join(result.notes)
         if notes != self.notes.text():
@@ -409,9 +409,9 @@ class BoundsWorkspace(Workspace):
 
         While the claim may still change there is no mark, to avoid flicker.
         """
-        found, about = self._found[0], _subject(result.request)
-        reasons = unclaimed_reasons(result, found)
-        if result.complete or (found is not None and not found.unsettled):
+        value, about = self._found[0], _subject(result.request)
+        reasons = unclaimed_reasons(result, value)
+        if result.complete or (value is not None and not value.unsettled):
             self._marked = (about, frozenset(reasons))
             return reasons
         marked = self._marked[1] if self._marked[0] == about else frozenset()

@@ -42,14 +42,20 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.comparison import Common, Entry, common_parameters, moved, set_for_all
+from explorer.engine.session.comparison import (
+    Common,
+    Entry,
+    common_parameters,
+    move_rows,
+    set_for_all,
+)
 from explorer.engine.session.recipe import Recipe
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.comparison import (
     ComparedRow,
     axis_of,
     compared_row,
-    grouped,
+    group_rows,
     share_of,
     value_text,
     varying_first,
@@ -223,10 +229,10 @@ class CommonBar(QWidget):
         self._show_value()
 
     def _show_value(self) -> None:
-        chosen = self._common.get(self.parameter.currentData())
-        if chosen is not None:
-            self.value.set_number(chosen.value)
-            self.value.set_help(chosen.parameter.help)
+        selected = self._common.get(self.parameter.currentData())
+        if selected is not None:
+            self.value.set_number(selected.value)
+            self.value.set_help(selected.parameter.help)
 
     def _entered(self) -> None:
         self.value.editingFinished.emit()
@@ -480,12 +486,12 @@ class CompareWorkspace(Workspace):
 
     def _show_groups(self) -> None:
         """Write the rows grouped by setting, below headings that state the differences."""
-        found, varying = grouped(self.rows), varying_first(self.rows)
-        self.entry_rows = [p for group in found.groups for p in (None, *group.places)]
+        result, varying = group_rows(self.rows), varying_first(self.rows)
+        self.entry_rows = [p for group in result.groups for p in (None, *group.places)]
         self.table.clearSpans()
         self.table.setRowCount(len(self.entry_rows))
         line = 0
-        for group in found.groups:
+        for group in result.groups:
             for column in range(len(COLUMNS)):
                 title = "" if column else f"{group.letter}   {group.title}"
                 item = self._write(line, column, title, title, chosen=False, bold=True)
@@ -498,10 +504,10 @@ class CompareWorkspace(Workspace):
                     item = self._write(line, column, text, tip, chosen=True, bold=row.claimed)
                 item.setData(DOTS_ROLE, dots_of(self.rows, place))
             line += 1
-        self.verdict.setText(found.verdict)
-        self.verdict.setVisible(bool(found.verdict))
-        self.common_line.setText(f"The same in all: {found.common}")
-        self.common_line.setVisible(bool(found.common) and len(found.groups) > 1)
+        self.verdict.setText(result.verdict)
+        self.verdict.setVisible(bool(result.verdict))
+        self.common_line.setText(f"The same in all: {result.common}")
+        self.common_line.setVisible(bool(result.common) and len(result.groups) > 1)
 
     def _write(
         self, row: int, column: int, text: str, tip: str, *, chosen: bool, bold: bool
@@ -552,15 +558,15 @@ class CompareWorkspace(Workspace):
                 selection.select(self.table.model().index(line, 0), flag.Select | flag.Rows)
 
     def _move(self, by: int) -> None:
-        chosen = self._chosen()
-        kept = [self._entries[row] for row in chosen]
-        self._session.set_comparison(moved(self._entries, chosen, by), "move rows")
+        selected = self._chosen()
+        kept = [self._entries[row] for row in selected]
+        self._session.set_comparison(move_rows(self._entries, selected, by), "move rows")
         self._select(kept)
 
     def _remove(self) -> None:
-        chosen = self._chosen()
-        if chosen:
-            left = tuple(e for row, e in enumerate(self._entries) if row not in chosen)
+        selected = self._chosen()
+        if selected:
+            left = tuple(e for row, e in enumerate(self._entries) if row not in selected)
             self._session.set_comparison(left, "remove rows")
             self.table.clearSelection()
 

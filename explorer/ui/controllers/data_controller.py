@@ -107,8 +107,8 @@ class AccessLog(QObject):
             self.problem = error
             self.failed.emit(error)
         else:
-            found = future.result()
-            self.files = self.files if found is None else found
+            result = future.result()
+            self.files = self.files if result is None else result
             self.counted.emit()
 
 
@@ -473,8 +473,8 @@ class DataController(QObject):
                 except _ImportNeeded as needed:
                     if needed.size.slow and not job.agreed:
                         return ImportRequest(job.source, needed.size, job)
-                    asked = ImportTask(*how, cache_dir=checkins_cache())
-                    self._service.call(import_data, asked, task.check, task.report)
+                    request = ImportTask(*how, cache_dir=checkins_cache())
+                    self._service.call(import_data, request, task.check, task.report)
                     data = self._open(task, *how)
             except MappingNeeded as error:
                 return MappingRequest(job.source, error.preview, str(error))
@@ -605,10 +605,10 @@ def with_stored_mapping(preview: Preview, former: Mapping) -> Preview:
     question = preview.question("user") or Question(
         "user", "Which column names the person or device?", "", ("user",), NO_USER
     )
-    found = [one for one in (former.user, preview.mapping.user) if one is not None]
+    result = [one for one in (former.user, preview.mapping.user) if one is not None]
     named = tuple(
         Candidate(printable(preview.columns[one]), (("user", one),))
-        for one in dict.fromkeys(found)
+        for one in dict.fromkeys(result)
         if one < len(preview.columns)
     )
     rest = tuple(c for c in question.candidates if c.fields not in [one.fields for one in named])

@@ -56,7 +56,7 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
     aspect = aspect_at((south + north) / 2)
     if high <= REGION_SIDE_DEG and wide <= REGION_SIDE_DEG * aspect:
         middle = (south + north) / 2, (west + east) / 2
-        return _boxed(*middle, high * 1.04, wide * 1.04), Origin.EXTENT
+        return _box_around(*middle, high * 1.04, wide * 1.04), Origin.EXTENT
     # The extent may have zero size in one direction; a query needs a box.
     whole = (south, west, south + high, west + wide)
     busiest, _ = _densest(data, whole, (high / CELLS, wide / CELLS))
@@ -72,9 +72,11 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
     city, inside = _densest(data, around, side)
     if inside < MIN_CHECKINS and wide * 1.04 <= 180:
         # Check-ins that are too sparse for a city-sized map.
-        return _boxed(south + high / 2, west + wide / 2, high * 1.04, wide * 1.04), Origin.EXTENT
+        return _box_around(
+            south + high / 2, west + wide / 2, high * 1.04, wide * 1.04
+        ), Origin.EXTENT
     south, west, north, east = city
-    return _boxed((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
+    return _box_around((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
 
 
 def _densest(data: Rows, box: Box, size: tuple[float, float]) -> tuple[Box, int]:
@@ -104,7 +106,7 @@ def _densest(data: Rows, box: Box, size: tuple[float, float]) -> tuple[Box, int]
     return window, int(inside[row, column])
 
 
-def _boxed(latitude: float, longitude: float, high: float, wide: float) -> Region:
+def _box_around(latitude: float, longitude: float, high: float, wide: float) -> Region:
     """Return a region of a size around a centre, limited at the poles."""
     high, wide = min(high, 180.0), min(wide, 180.0)
     south = min(max(latitude - high / 2, -90.0), 90.0 - high)
@@ -117,7 +119,7 @@ def _boxed(latitude: float, longitude: float, high: float, wide: float) -> Regio
 GRACE_S = 0.3
 """How long a load waits for the first preview, which is slower in parallel."""
 
-_SAID = {
+_SAMPLE_TEXTS = {
     Sample.USERS: "{share} read, estimate",
     Sample.ROWS: "{share} read: rows, not yet users",
     Sample.BEGINNING: "beginning of the file, {share} read",
@@ -200,4 +202,4 @@ def _picture(look: MapPreview, mapping: Mapping, region: Region | None) -> Previ
     if values is None:
         return None
     share = f"{format_number(100 * look.share, digits=1)} %"
-    return PreviewPicture(region, values, _SAID[look.sample].format(share=share))
+    return PreviewPicture(region, values, _SAMPLE_TEXTS[look.sample].format(share=share))

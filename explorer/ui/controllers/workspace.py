@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 
-UNREAD = "A picture of a part of the file is never exported: wait until every row is read."
+NO_PARTIAL_EXPORT = (
+    "A picture of a part of the file is never exported: wait until every row is read."
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Workspace(QWidget):
     def why_no_export(self) -> str:
         """Return why the view cannot be exported or copied now; empty if it can."""
         if self.unread:
-            return UNREAD
+            return NO_PARTIAL_EXPORT
         result = self.current_result
         return PREVIEW_REFUSED if result is not None and result.early else ""
 

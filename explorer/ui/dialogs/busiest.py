@@ -148,9 +148,17 @@ class BusiestDialog(QDialog):
         self._regions = []
         self.state.setText("Counting …")
         box = self.area.currentData()
-        chosen = self._selection
-        arguments = _padded(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
-        earth = chosen.region.plane is None
+        selected = self._selection
+        arguments = (
+            _pad_box(box),
+            PARTITION,
+            TOP,
+            selected.start,
+            selected.end,
+            "rows",
+            selected.image,
+        )
+        earth = selected.region.plane is None
 
         def count(task: Task) -> list[tuple[Cell, str]]:
             cells = self._files.ask(task, self._data, "busiest_cells", *arguments)
@@ -226,7 +234,7 @@ def _on_globe(box: Box) -> Box:
     return (max(south, -90.0), max(west, start), min(north, 90.0), min(east, start + 360))
 
 
-def _padded(box: Box) -> Box:
+def _pad_box(box: Box) -> Box:
     """Return the box, enlarged if all check-ins share a latitude or longitude."""
     south, west, north, east = box
     if south >= north:

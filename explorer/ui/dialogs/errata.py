@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.errata import Erratum, errata, text
-from explorer.ui.base.styled import SCHEME, linked
+from explorer.ui.base.styled import SCHEME, link_labels
 
 _STYLE = """
 h2 {{ margin-top: 20px; }} h3 {{ margin-top: 16px; margin-bottom: 3px; }}
@@ -130,9 +130,9 @@ def _inline(source: str) -> str:
 def _entry(item: Erratum) -> str:
     return (
         f"<h3><a name='{item.label}'></a>{item.label} · {html.escape(item.title)}</h3>"
-        f"<p><b>Printed:</b> {linked(item.printed)}</p>"
-        f"<p><b>Right:</b> {linked(item.right)}</p>"
-        f"<p><b>Why:</b> {linked(item.why)}</p>"
+        f"<p><b>Printed:</b> {link_labels(item.printed)}</p>"
+        f"<p><b>Right:</b> {link_labels(item.right)}</p>"
+        f"<p><b>Why:</b> {link_labels(item.why)}</p>"
     )
 
 

@@ -33,7 +33,7 @@ from explorer.figures.animation_frames import (
     Over,
     running,
 )
-from explorer.figures.export import ExportJob, rendered
+from explorer.figures.export import ExportJob, render
 from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -83,7 +83,7 @@ class ExportPreview(QLabel):
             size_px=(max(round(wide * share), 100), max(round(high * share), 100)),
             dpi=max(job.dpi * share, MIN_DPI),
         )
-        self._worker.submit(self, partial(_drawn, small))
+        self._worker.submit(self, partial(_draw, small))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Render again at the new size."""
@@ -113,9 +113,9 @@ class ExportPreview(QLabel):
             self.setText(f"{error}.")
 
 
-def _drawn(job: ExportJob, task: Task) -> bytes:
+def _draw(job: ExportJob, task: Task) -> bytes:
     task.check()
-    return rendered(job)
+    return render(job)
 
 
 PRESETS: tuple[tuple[str, str, tuple[float, float, str, int] | None], ...] = (
@@ -372,16 +372,16 @@ class ExportDialog(QDialog):
         return round(self.width_box.value() * per), round(self.height_box.value() * per)
 
     def _take_preset(self) -> None:
-        chosen = next(size for key, _, size in PRESETS if key == self.preset.currentData())
-        if chosen is None:
+        selected = next(size for key, _, size in PRESETS if key == self.preset.currentData())
+        if selected is None:
             return
-        for box, value in zip((self.width_box, self.height_box), chosen[:2], strict=True):
+        for box, value in zip((self.width_box, self.height_box), selected[:2], strict=True):
             with QSignalBlocker(box):
                 box.setValue(value)
         with QSignalBlocker(self.unit):
-            self.unit.setCurrentIndex(self.unit.findData(chosen[2]))
+            self.unit.setCurrentIndex(self.unit.findData(selected[2]))
         with QSignalBlocker(self.dpi):
-            self.dpi.setValue(chosen[3])
+            self.dpi.setValue(selected[3])
         self._preview()
 
     def _size_edited(self) -> None:
@@ -423,9 +423,9 @@ class ExportDialog(QDialog):
     def _open(self) -> list[str]:
         """Return the note on a time sweep without a chosen range."""
         selection = self._result.request.selection
-        chosen = selection is not None and None not in (selection.start, selection.end)
+        selected = selection is not None and None not in (selection.start, selection.end)
         of_time = self.animation().over in OF_TIME
-        return [OPEN_RANGE] if of_time and not chosen else []
+        return [OPEN_RANGE] if of_time and not selected else []
 
     def _private_words(self) -> str:
         """Return the note on a file without the true map."""
@@ -439,10 +439,10 @@ class ExportDialog(QDialog):
         start = str(Path(self._folder) / f"{self._result.request.study}{ending}")
         path, _ = QFileDialog.getSaveFileName(self, "Export to", start, form.filter)
         if path:
-            chosen = Path(path)
-            if chosen.suffix.lower() != ending:
-                chosen = chosen.with_name(chosen.name + ending)
-            self.chosen.emit(self.job(chosen), self.animation())
+            selected = Path(path)
+            if selected.suffix.lower() != ending:
+                selected = selected.with_name(selected.name + ending)
+            self.chosen.emit(self.job(selected), self.animation())
             self.accept()
 
 
@@ -460,10 +460,10 @@ def ask_for_file(parent: QWidget, title: str, start: Path, kind: Kind) -> Path |
     offered = of_kind(kind)
     filters = ";;".join(form.filter for form in offered)
     begin = f"{start}.{offered[0].suffix}"
-    chosen, taken = QFileDialog.getSaveFileName(parent, title, begin, filters)
-    if not chosen:
+    selected, taken = QFileDialog.getSaveFileName(parent, title, begin, filters)
+    if not selected:
         return None
-    path = Path(chosen)
+    path = Path(selected)
     if path.suffix.lower() in [f".{form.suffix}" for form in offered]:
         return path
     form = next((f for f in offered if f.filter == taken), offered[0])

@@ -31,7 +31,7 @@ from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Parameter, Study
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.base.styled import linked
+from explorer.ui.base.styled import link_labels
 from explorer.ui.base.theme import Theme
 
 log = logging.getLogger("explorer")
@@ -140,9 +140,9 @@ def page_html(
 ) -> str:
     """Return a study's page as HTML; formulas without a picture are shown as typed."""
     page = study.page
-    parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
+    parts = [f"<h2>{link_labels(study.name)}</h2><p><i>{link_labels(study.question)}</i></p>"]
     if page is not None:
-        parts += [f"<p>{linked(p)}</p>" for p in page.what]
+        parts += [f"<p>{link_labels(p)}</p>" for p in page.what]
         parts.append("<h3>What is assumed</h3>" + _list(page.assumptions))
         parts.append("<h3>Formulas</h3>")
         parts += [_formula(f, i, pictures, as_typed) for i, f in enumerate(page.formulas)]
@@ -150,22 +150,22 @@ def page_html(
     parts.append("<table>" + "".join(map(_parameter, study.parameters)) + "</table>")
     if page is not None and page.errata:
         parts.append("<h3>Where we differ from what is printed</h3>")
-        parts += [f"<p>{linked(p)}</p>" for p in page.errata]
+        parts += [f"<p>{link_labels(p)}</p>" for p in page.errata]
     if study.presets:
         parts.append("<h3>Presets</h3>")
         for item in study.presets:
             text = [item.about]
             text += [f"Paper: {item.published}"] * bool(item.published)
             text += [f"Here: {item.computed}"] * bool(item.computed)
-            words = "<br>".join(linked(t) for t in text)
-            parts.append(f"<p><b>{linked(item.name)}</b><br>{words}</p>")
+            words = "<br>".join(link_labels(t) for t in text)
+            parts.append(f"<p><b>{link_labels(item.name)}</b><br>{words}</p>")
     sources = page.sources if page is not None else study.references
     parts.append("<h3>Sources</h3>" + _list(tuple(dict.fromkeys(map(str, sources)))))
     return "".join(parts)
 
 
 def _list(items: tuple[str, ...]) -> str:
-    return "<ul>" + "".join(f"<li>{linked(item)}</li>" for item in items) + "</ul>"
+    return "<ul>" + "".join(f"<li>{link_labels(item)}</li>" for item in items) + "</ul>"
 
 
 def _formula(
@@ -175,10 +175,10 @@ def _formula(
         size = pictures[place]
         shown = f"<img src='formula:{place}' width='{size.width:.0f}' height='{size.height:.0f}'>"
     elif as_typed:
-        shown = f"<code>{linked(formula.latex)}</code>"
+        shown = f"<code>{link_labels(formula.latex)}</code>"
     else:
         shown = "<i>is being drawn…</i>"
-    return f"<p>{linked(formula.caption)}<br>{shown}</p>"
+    return f"<p>{link_labels(formula.caption)}<br>{shown}</p>"
 
 
 def _parameter(p: Parameter) -> str:
@@ -187,9 +187,8 @@ def _parameter(p: Parameter) -> str:
         unit = f" {p.unit}" if p.unit else ""
         domain = f"{format_number(p.low)} … {format_number(p.high)}{unit}"
     name = f"{p.symbol}, {p.name}" if p.symbol and p.symbol != p.name else p.name
-    return (
-        f"<tr><td><b>{linked(name)}</b></td><td>{linked(domain)}</td><td>{linked(p.help)}</td></tr>"
-    )
+    first, second, third = (link_labels(text) for text in (name, domain, p.help))
+    return f"<tr><td><b>{first}</b></td><td>{second}</td><td>{third}</td></tr>"
 
 
 PAGES = (

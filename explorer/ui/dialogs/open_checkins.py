@@ -99,11 +99,11 @@ class FirstRows(QWidget):
         width, decimal = len(preview.columns), preview.dialect.decimal
         self._faults = {}
         for r in range(self.table.rowCount()):
-            found = bad_cells(preview.rows[r], mapping, decimal, width)
+            result = bad_cells(preview.rows[r], mapping, decimal, width)
             for c in range(self.table.columnCount()):
                 item = self.table.item(r, c)
                 assert item is not None
-                fault = found.get(c)
+                fault = result.get(c)
                 if fault is not None:
                     self._faults[r, c] = fault
                 text = self.cell_problem(r, c)
@@ -175,7 +175,7 @@ UNIT_HELP = (
 )
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
 SHOWN = 12
-LOOKING = "Looking at the file …"
+READING_FILE = "Looking at the file …"
 
 
 class MappingDialog(QDialog):
@@ -265,16 +265,16 @@ class MappingDialog(QDialog):
         preview = self.preview
         layers = {"": "— choose —"} if preview.layers and not preview.dialect.layer else {}
         layers |= {name: name for name in preview.layers or (preview.dialect.layer,)}
-        for combo, name, words, found in (
+        for combo, name, words, result in (
             (self.layer, "La&yer or sheet", layers, preview.dialect.layer),
             (self.delimiter, "&Fields separated by", DELIMITERS, preview.delimiter),
             (self.encoding, "&Encoding", encodings.NAMES, preview.encoding),
         ):
             for value, text in words.items():
                 combo.addItem(text, value)
-            if combo.findData(found) < 0:
-                combo.addItem(repr(found), found)
-            combo.setCurrentIndex(combo.findData(found))
+            if combo.findData(result) < 0:
+                combo.addItem(repr(result), result)
+            combo.setCurrentIndex(combo.findData(result))
             combo.currentIndexChanged.connect(
                 self._choose_encoding if combo is self.encoding else self._read_again
             )
@@ -318,11 +318,11 @@ class MappingDialog(QDialog):
 
     def _read_again(self) -> None:
         """Read the beginning of the file again with the chosen dialect."""
-        asked = self._asked
-        self._refused = LOOKING
+        request = self._asked
+        self._refused = READING_FILE
         self._check()
         source = self.request.source
-        delimiter, encoding, decimal, layer = asked
+        delimiter, encoding, decimal, layer = request
         unpack = self.request.preview.dialect.unpack
 
         def look(task: Task) -> Preview:
@@ -337,7 +337,7 @@ class MappingDialog(QDialog):
                 unpack=unpack,
             )
 
-        self._job.submit(asked, look)
+        self._job.submit(request, look)
 
     @property
     def _asked(self) -> tuple[str, str | None, str | None, str | None]:
@@ -400,8 +400,8 @@ class MappingDialog(QDialog):
     @property
     def dialect(self) -> Dialect | None:
         """Chosen dialect, if it differs from the detected one."""
-        found = self.preview.dialect
-        return found if found.unpack or found != self.request.preview.dialect else None
+        result = self.preview.dialect
+        return result if result.unpack or result != self.request.preview.dialect else None
 
     @property
     def mapping(self) -> Mapping:
@@ -421,8 +421,8 @@ class MappingDialog(QDialog):
     @property
     def _confirmed_encoding(self) -> str | None:
         """Detected encoding, if it was ambiguous."""
-        asked = any(question.key == "encoding" for question in self.preview.questions)
-        return self.preview.encoding if asked else None
+        request = any(question.key == "encoding" for question in self.preview.questions)
+        return self.preview.encoding if request else None
 
     def _points(self) -> Points | None:
         """Return y and x of the first rows in the chosen columns."""
@@ -488,8 +488,8 @@ class MappingDialog(QDialog):
         """Offer the formats that match a column's first rows."""
         values = [r[column] for r in self.preview.sample if column is not None and column < len(r)]
         preview = self.preview
-        found = time_formats(values, preview.dialect.decimal, preview.serials)
-        self.reading.show_times(found, values, next(iter(found), guess))
+        result = time_formats(values, preview.dialect.decimal, preview.serials)
+        self.reading.show_times(result, values, next(iter(result), guess))
 
     def _answer(self, candidate: Candidate | None) -> None:
         """Apply the answer of a card to the fields."""

@@ -27,7 +27,7 @@ of name or description; substring; subsequence."""
 
 
 @lru_cache(maxsize=4096)
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return the normalised text for comparison: ``ε₀ (local)`` becomes ``epsilon0 local``."""
     letters = []
     for letter in unicodedata.normalize("NFKD", text.casefold()):
@@ -53,9 +53,9 @@ def rank(query: str, names: tuple[str, ...], more: str = "") -> int | None:
     more : str
         Description.
     """
-    typed = folded(query)
-    called = [folded(name) for name in names]
-    words = " ".join((*called, folded(more))).split()
+    typed = fold_text(query)
+    called = [fold_text(name) for name in names]
+    words = " ".join((*called, fold_text(more))).split()
     letters = re.compile(".*".join(map(re.escape, typed.replace(" ", ""))))
     fits = (
         any(name.startswith(typed) for name in called),

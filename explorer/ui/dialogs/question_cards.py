@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from explorer.checkins.model import Candidate, Question
 from explorer.ui.base.styled import styled_label
 
-SHORT = {
+SHORT_NAMES = {
     "user": "person",
     "position": "position",
     "time": "time",
@@ -33,7 +33,7 @@ SHORT = {
 }
 """Button texts by kind of question; other kinds use their key."""
 
-OTHER = "Another answer, chosen above"
+OTHER_ANSWER = "Another answer, chosen above"
 CARDS_PER_ROW = 3
 """Number of cards per row."""
 MAX_CANDIDATES = 6
@@ -76,7 +76,7 @@ class QuestionCard(QFrame):
         super().__init__()
         self.question = question
         self.is_confirmed = False
-        self.short = SHORT.get(question.key, question.key.replace("_", " "))
+        self.short = SHORT_NAMES.get(question.key, question.key.replace("_", " "))
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAccessibleName(question.title)
         box = QVBoxLayout(self)
@@ -95,7 +95,7 @@ class QuestionCard(QFrame):
         for place, one in enumerate(question.candidates[:MAX_CANDIDATES]):
             words = f"{one.text[:60]}  ({one.example})" if one.example else one.text[:60]
             self._add(box, words, place, f"{one.text}\n{one.example}")
-        self._add(box, OTHER, MAX_CANDIDATES, "").setVisible(False)
+        self._add(box, OTHER_ANSWER, MAX_CANDIDATES, "").setVisible(False)
         box.addStretch(1)
         self.button = QPushButton()
         self.button.clicked.connect(self.confirm)

@@ -89,10 +89,10 @@ class SystemFields(QWidget):
     @property
     def crs(self) -> str | None:
         """The system as `Mapping.crs`: None for degrees, empty if not chosen."""
-        chosen = self.system.currentData()
-        if chosen == OTHER:
+        selected = self.system.currentData()
+        if selected == OTHER:
             return self.number.text().strip()
-        return None if chosen == DEGREES else str(chosen)
+        return None if selected == DEGREES else str(selected)
 
     @property
     def problem(self) -> str:
@@ -127,9 +127,9 @@ class SystemFields(QWidget):
         if crs and crs not in dict(items) and self.system.currentData() != OTHER:
             items.append((crs, crs))
         items.append((OTHER, "another one, by its EPSG number"))
-        chosen = OTHER if self.system.currentData() == OTHER else DEGREES if crs is None else crs
+        selected = OTHER if self.system.currentData() == OTHER else DEGREES if crs is None else crs
         with QSignalBlocker(self.system):
-            self.system.offer(items, chosen)
+            self.system.offer(items, selected)
         self.number.setVisible(self.system.currentData() == OTHER)
 
     def _typing(self) -> None:
@@ -169,7 +169,7 @@ class SystemFields(QWidget):
             return
         self._wrong, self._known = "", crs
         if place is not None:
-            self.where.setText(_said(*place))
+            self.where.setText(_position_text(*place))
         self.changed.emit()
 
     def _not_found(self, crs: str, error: Exception) -> None:
@@ -178,7 +178,7 @@ class SystemFields(QWidget):
             self.changed.emit()
 
 
-def _said(lat: float, lon: float) -> str:
+def _position_text(lat: float, lon: float) -> str:
     """Return the position of the first row as text."""
     if not (abs(lat) <= 90 and abs(lon) <= 180):
         return "the first row does not convert"
@@ -379,13 +379,13 @@ class ReadingFields(QWidget):
     @property
     def time_format(self) -> str:
         """Chosen format; ISO 8601 by default."""
-        chosen: str = self.times.currentData() or ""
-        if chosen == TYPED:
+        selected: str = self.times.currentData() or ""
+        if selected == TYPED:
             try:
                 return format_of_example(self.example.text().strip())
             except ValueError:
                 return next(iter(self._formats), "iso")
-        return chosen or next(iter(self._formats), "iso")
+        return selected or next(iter(self._formats), "iso")
 
     @property
     def zone_name(self) -> str | None:

@@ -116,7 +116,7 @@ def _settings(study: Study, item: Preset) -> str:
 
 
 GAP = 10
-NARROWEST = 172
+MIN_CARD_WIDTH = 172
 PICTURE = 84
 PAD = 9
 LINES = 4
@@ -163,7 +163,7 @@ class Card(QAbstractButton):
     def sizeHint(self) -> QSize:
         """Return the size for thumbnail, name and verdict."""
         lines = LINES * QFontMetricsF(self._bold()).lineSpacing()
-        return QSize(NARROWEST, round(PICTURE + lines + 2.6 * PAD))
+        return QSize(MIN_CARD_WIDTH, round(PICTURE + lines + 2.6 * PAD))
 
     def _bold(self, size: float = 1.0) -> QFont:
         font = QFont(self.font())
@@ -204,10 +204,10 @@ class Card(QAbstractButton):
         colours, item = self._theme.chrome, self.entry.item
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chosen = self.isChecked()
-        edge = colours.accent if chosen or self.underMouse() else colours.border
-        painter.setPen(QPen(QColor(edge), 2.0 if chosen else 1.0))
-        painter.setBrush(QColor(colours.accent_soft if chosen else colours.field))
+        selected = self.isChecked()
+        edge = colours.accent if selected or self.underMouse() else colours.border
+        painter.setPen(QPen(QColor(edge), 2.0 if selected else 1.0))
+        painter.setBrush(QColor(colours.accent_soft if selected else colours.field))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
         width = self.width() - 2 * PAD
         box = QRectF(PAD, PAD, width, PICTURE)
@@ -299,7 +299,7 @@ class Gallery(QScrollArea):
 
     def _arrange(self) -> None:
         width = self.viewport().width() - 2 * GAP
-        columns = max(1, (width + GAP) // (NARROWEST + GAP))
+        columns = max(1, (width + GAP) // (MIN_CARD_WIDTH + GAP))
         each = (width - (columns - 1) * GAP) // columns
         self._rows = []
         y = GAP // 2

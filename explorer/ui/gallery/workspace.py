@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.session import Session
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.base.styled import follow_links, linked, styled_label
+from explorer.ui.base.styled import follow_links, link_labels, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
@@ -135,7 +135,7 @@ class Detail(QWidget):
             ("Shows", item.about),
             ("Set", self._entry.settings),
         )
-        parts += [f"<b>{title}</b><br>{linked(text)}" for title, text in summary if text]
+        parts += [f"<b>{title}</b><br>{link_labels(text)}" for title, text in summary if text]
         self.words.setText("".join(f"<p style='margin:0 0 9px 0'>{part}</p>" for part in parts))
 
 

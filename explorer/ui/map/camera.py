@@ -14,7 +14,7 @@ COARSEST = 1.0
 """Coarsest scale in degrees of latitude per pixel."""
 GLOBE: Box = (-88.0, -270.0, 88.0, 270.0)
 """Limits of the centre; a region across the antimeridian has its own up to 270."""
-WORLD: Box = (-58.0, -178.0, 78.0, 178.0)
+WORLD_BOX: Box = (-58.0, -178.0, 78.0, 178.0)
 """View without any data."""
 
 

@@ -26,7 +26,7 @@ COUNTS = ("users_used", "users_in_region", "users_in_file")
 """Scalar results: users in the map, available users, users in the file."""
 
 CONTRIBUTE = "What users contribute"
-OPENS = f"{CONTRIBUTE}: how many check-ins, in how many cells (U)."
+BUTTON_TIP = f"{CONTRIBUTE}: how many check-ins, in how many cells (U)."
 
 
 class UsersLine(QWidget):
@@ -41,7 +41,7 @@ class UsersLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = tool_button("", f"{OPENS} {COUNTED}", CONTRIBUTE, checkable=True)
+        self.label = tool_button("", f"{BUTTON_TIP} {COUNTED}", CONTRIBUTE, checkable=True)
         # All buttons of the bar fit beside both panels of a window 1280 pixels wide.
         self.label.setStyleSheet("padding: 4px 2px")
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -95,7 +95,7 @@ class UsersLine(QWidget):
         self.label.setMinimumWidth(0 if sampled else self.label.sizeHint().width() + more)
 
 
-HIGH = 160
+HISTOGRAM_HEIGHT = 160
 """Size of the histogram in pixels."""
 EDGE = 8
 
@@ -107,12 +107,12 @@ class Bars(QWidget):
         super().__init__(parent)
         self.table: Table | None = None
         self.cap = ALL
-        self.setMinimumHeight(HIGH)
+        self.setMinimumHeight(HISTOGRAM_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
-        return QSize(400, HIGH)
+        return QSize(400, HISTOGRAM_HEIGHT)
 
     def show_table(self, table: Table | None, cap: int) -> None:
         """Show a histogram and the contribution cap."""

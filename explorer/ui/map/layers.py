@@ -196,7 +196,7 @@ class MapLines:
         return item
 
 
-BELOW = -1
+PICTURE_Z = -1
 """Stacking order of the picture: below dots, heatmap and lines."""
 
 
@@ -206,7 +206,7 @@ class PictureItem(pg.ImageItem):
     def __init__(self, view: Any) -> None:
         super().__init__(axisOrder="row-major")
         self.pixels: np.ndarray | None = None
-        self.setZValue(BELOW)
+        self.setZValue(PICTURE_Z)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.setVisible(False)
         view.addItem(self, ignoreBounds=True)
@@ -331,8 +331,10 @@ class Dots(QObject):
         rows = max(1, round((box[2] - box[0]) / (north - south) * height / DOT))
         if not (box[0] < box[2] and box[1] < box[3]):
             return
-        data, chosen = self._data, self._selection
-        selection = (None,) * 3 if chosen is None else (chosen.start, chosen.end, chosen.image)
+        data, selected = self._data, self._selection
+        selection = (
+            (None,) * 3 if selected is None else (selected.start, selected.end, selected.image)
+        )
         key = (id(data), box, columns, rows, *selection)
         if key == self._shown:
             return

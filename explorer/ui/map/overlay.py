@@ -343,7 +343,7 @@ def overlay_stamp(
     x = covered.left + overlay.points[:, 1] * across
     y = covered.bottom - overlay.points[:, 0] * up
     if overlay.numbered:
-        _numbered(painter, x, y, font, style)
+        _draw_numbers(painter, x, y, font, style)
     else:
         image = _image(dot_pixels(_counts(x, y, width, height), style.region))
         painter.drawImage(QRectF(0, 0, DOT * image.width(), DOT * image.height()), image)
@@ -351,7 +351,7 @@ def overlay_stamp(
     return Stamp(pixmap, 0.0, 0.0)
 
 
-def _numbered(
+def _draw_numbers(
     painter: QPainter, x: np.ndarray, y: np.ndarray, font: QFont, style: MapStyle
 ) -> None:
     """Draw a few points as discs with numbers."""

@@ -31,7 +31,7 @@ from explorer.ui.map.overlay import (
     scale_bar,
 )
 from explorer.ui.map.region_tool import (
-    SMALLEST,
+    MIN_DRAG_PX,
     Grip,
     PixelBox,
     cursor_of,
@@ -73,7 +73,7 @@ class PaneView(pg.ViewBox):
 PAN_STEP = 0.15
 """Share of the pane that an arrow key moves."""
 KEY_ZOOM = 1.5
-LEAST = (180, 160)
+MIN_PANE_WIDTHS = (180, 160)
 """Width in pixels of each of two panes."""
 WHEEL_ZOOM = 1.0015
 
@@ -105,7 +105,7 @@ class MapPane(pg.GraphicsView):
     def __init__(self, camera: MapCamera, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, background=None)
         self.setAccessibleName(name)
-        self.setMinimumSize(*LEAST)
+        self.setMinimumSize(*MIN_PANE_WIDTHS)
         self._camera = camera
         self._style = LIGHT
         self._stamps: list[Stamp] | None = []
@@ -303,11 +303,11 @@ class MapPane(pg.GraphicsView):
         if self._show_cities and on_earth(self.region):
             shown += city_stamps(self.box, width, height, covered, *arguments)
         bar = partial(scale_bar, self.region, self._camera.scale, width, _texts, font)
-        found = bar(*arguments[2:])
-        top = height - found.height() / found.devicePixelRatio() - 4
+        result = bar(*arguments[2:])
+        top = height - result.height() / result.devicePixelRatio() - 4
         return [
             *shown,
-            in_ink(found, lambda: bar(DARK, arguments[3]), 8, top, covered),
+            in_ink(result, lambda: bar(DARK, arguments[3]), 8, top, covered),
         ]
 
     # Painting above the scene ----------------------------------------------------------------
@@ -422,7 +422,9 @@ class MapPane(pg.GraphicsView):
         if event.isFinish() and self._band is not None and position == last:
             box = self._band  # the map may have moved under a resting pointer
         pixels = self._pixels(box)
-        large = pixels.right - pixels.left >= SMALLEST and pixels.bottom - pixels.top >= SMALLEST
+        large = (
+            pixels.right - pixels.left >= MIN_DRAG_PX and pixels.bottom - pixels.top >= MIN_DRAG_PX
+        )
         self.viewport().update()
         if event.isFinish():
             self._band = None

@@ -27,11 +27,11 @@ from explorer.studies.heatmap.parameters import (
     surface_key,
 )
 from explorer.studies.registry import get_study
-from explorer.ui.map.camera import WORLD, MapCamera
+from explorer.ui.map.camera import WORLD_BOX, MapCamera
 from explorer.ui.map.cells import cell_of, cell_words, place_words
 from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
 from explorer.ui.map.layers import dot_pixels
-from explorer.ui.map.pane import LEAST, MapPane
+from explorer.ui.map.pane import MIN_PANE_WIDTHS, MapPane
 from explorer.ui.map.slot import PaneHeader, Slot
 from explorer.ui.plot.map_style import LIGHT, style_for
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
@@ -41,7 +41,7 @@ _SLOT_ROWS = 5
 """Grid rows of a slot; the third holds the map."""
 MIN_WIDTH_OF_MANY = (120, 96)
 """Width in pixels of more than two panes."""
-WAITING = "computing…"
+COMPUTING = "computing…"
 
 
 class MapPanes(QWidget):
@@ -176,7 +176,7 @@ class MapPanes(QWidget):
             row, column = _SLOT_ROWS * (place // columns), place % columns
             for offset, widget in enumerate(slot.widgets()):
                 grid.addWidget(widget, row + offset, column)
-            slot.pane.setMinimumSize(*(LEAST if number <= 2 else MIN_WIDTH_OF_MANY))
+            slot.pane.setMinimumSize(*(MIN_PANE_WIDTHS if number <= 2 else MIN_WIDTH_OF_MANY))
             slot.header.show()
             slot.stamp.show()
             slot.pane.show()
@@ -229,7 +229,7 @@ class MapPanes(QWidget):
             if key in self._surfaces:
                 slot.show_surface(self._surfaces[key], self.top(key))
             else:
-                slot.pane.clear_surface(WAITING if self._answered else "")
+                slot.pane.clear_surface(COMPUTING if self._answered else "")
 
     def _caption(self, result: Result) -> None:
         """Show the error below private panes; greyed while unknown."""
@@ -341,7 +341,7 @@ class MapPanes(QWidget):
 
     def home(self, box: Box | None) -> None:
         """Fit a box; the world for None."""
-        self._fit(box or WORLD, 0.06 if box else 0.0)
+        self._fit(box or WORLD_BOX, 0.06 if box else 0.0)
 
     def look_at(self, box: Box) -> None:
         """Show a box without a margin (a saved view)."""

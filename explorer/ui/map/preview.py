@@ -17,7 +17,7 @@ from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.slot import Slot
 
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
-REST = "The private map comes once every row is read."
+UNREAD_NOTE = "The private map comes once every row is read."
 
 
 class PreviewStack(QStackedWidget):
@@ -56,7 +56,7 @@ class PreviewStack(QStackedWidget):
         self.slot.header.show()
         self.slot.stamp.show()
         self.slot.pane.show()
-        rest = styled_label("muted", REST, word_wrap=True)
+        rest = styled_label("muted", UNREAD_NOTE, word_wrap=True)
         rest.setAlignment(Qt.AlignmentFlag.AlignCenter)
         row = QHBoxLayout(self._early)
         row.setContentsMargins(4, 2, 4, 2)

@@ -15,9 +15,9 @@ from explorer.ui.base.errors import Banner, Problem, explain
 GESTURE = "drag the region"
 """A drag is one undo step."""
 
-REACH = 9.0
+GRAB_PX = 9.0
 """Distance in pixels at which an edge or corner is grabbed."""
-SMALLEST = 4.0
+MIN_DRAG_PX = 4.0
 """Drags below this size in pixels count as clicks."""
 
 
@@ -70,15 +70,15 @@ def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
     """
     if box is None:
         return Grip()
-    inside_x = box.left - REACH <= x <= box.right + REACH
-    inside_y = box.top - REACH <= y <= box.bottom + REACH
+    inside_x = box.left - GRAB_PX <= x <= box.right + GRAB_PX
+    inside_y = box.top - GRAB_PX <= y <= box.bottom + GRAB_PX
     if not (inside_x and inside_y):
         return Grip()
     # On a box smaller than twice the distance the nearer side is used.
-    west = abs(x - box.left) <= REACH and abs(x - box.left) <= abs(x - box.right)
-    east = abs(x - box.right) <= REACH and not west
-    north = abs(y - box.top) <= REACH and abs(y - box.top) <= abs(y - box.bottom)
-    south = abs(y - box.bottom) <= REACH and not north
+    west = abs(x - box.left) <= GRAB_PX and abs(x - box.left) <= abs(x - box.right)
+    east = abs(x - box.right) <= GRAB_PX and not west
+    north = abs(y - box.top) <= GRAB_PX and abs(y - box.top) <= abs(y - box.bottom)
+    south = abs(y - box.bottom) <= GRAB_PX and not north
     grip = Grip(west, east, north, south)
     return Grip(True, True, True, True) if grip.new else grip
 

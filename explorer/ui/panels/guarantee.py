@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import SO_FAR, ClaimedBound, evaluate_claim, with_claim
+from explorer.studies.base.claims import STILL_COMPUTING, ClaimedBound, evaluate_claim, with_claim
 from explorer.studies.base.numbers import in_signs, unbroken
 from explorer.studies.base.phrases import (
-    USELESS,
+    MAX_USEFUL_CHANCE,
     chance_of,
     first_sentence,
     in_brief,
@@ -76,11 +76,11 @@ LIVE_MS = 100
 """Minimum time between updates of the panel while results arrive."""
 PAUSE_MS = 250
 """Minimum time between updates of the longest text: its layout is as slow as the curves."""
-COMING = "Nothing is claimed yet: the first answer is on its way."
+WAITING_TEXT = "Nothing is claimed yet: the first answer is on its way."
 NO_DATA = "Nothing is claimed: no check-ins are open. Open a file with Ctrl+O, or the sample."
 NO_ANSWER = "Nothing is claimed: there is no answer. Change a value to compute again."
-_IN_FRONT = {COMING: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
-_NOTHING = "Nothing is claimed here."
+_IN_FRONT = {WAITING_TEXT: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
+_NO_CLAIM = "Nothing is claimed here."
 _OBSERVER = "Best odds of an observer who began at 50 : 50"
 _MAX_LETTERS = 40
 """Maximum length of the sentence shown without odds; the first section has the full text."""
@@ -185,7 +185,7 @@ class GuaranteePanel(QScrollArea):
         self._body = body
         self.setWidget(body)
         theme.changed.connect(self._restyle)
-        self._show_nothing(COMING, _IN_FRONT[COMING])
+        self._show_nothing(WAITING_TEXT, _IN_FRONT[WAITING_TEXT])
 
     def _build_front(self) -> None:
         self.odds = styled_label("odds")
@@ -275,7 +275,7 @@ class GuaranteePanel(QScrollArea):
         needs_file : bool
             Whether the study requires check-ins and none are open.
         """
-        why = COMING if coming else NO_DATA if needs_file else NO_ANSWER
+        why = WAITING_TEXT if coming else NO_DATA if needs_file else NO_ANSWER
         self._live.stop()
         self.result, self._written, self.behind = None, None, False
         self._show_nothing(why, _IN_FRONT[why])
@@ -315,21 +315,21 @@ class GuaranteePanel(QScrollArea):
     def _write(self, result: Result) -> None:
         promise = result.guarantee
         if promise is None and not result.complete:
-            self._show_nothing(COMING, _IN_FRONT[COMING])
+            self._show_nothing(WAITING_TEXT, _IN_FRONT[WAITING_TEXT])
             return
         self._show_conditions(result.conditions)
         if promise is None:
             failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
-            why = _NOTHING[:-1] + ": see the conditions." if failing else _NOTHING
+            why = _NO_CLAIM[:-1] + ": see the conditions." if failing else _NO_CLAIM
             self._show_nothing(why, why)
             return
-        found = None if self.result is None else evaluate_claim(self.result, self._claim)
-        self._write_odds(promise, found is not None and found.unsettled)
+        value = None if self.result is None else evaluate_claim(self.result, self._claim)
+        self._write_odds(promise, value is not None and value.unsettled)
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
-        self._write_front("by", self._name(result, found))
-        grade = "" if found is None or found.series.grade is None else _GRADES[found.series.grade]
-        coming = "computing…" if found is not None and (found.unsettled) else ""
+        self._write_front("by", self._name(result, value))
+        grade = "" if value is None or value.series.grade is None else _GRADES[value.series.grade]
+        coming = "computing…" if value is not None and (value.unsettled) else ""
         self.grade.setText(" · ".join(filter(None, (grade, coming))))
         _show(self.grade, bool(self.grade.text()))
         self.sentence.setText(promise.sentence)
@@ -350,7 +350,7 @@ class GuaranteePanel(QScrollArea):
         Not shown while bounds still being computed may change it.
         """
         chance = chance_of(promise)
-        useful = chance is not None and chance < USELESS
+        useful = chance is not None and chance < MAX_USEFUL_CHANCE
         _show(self.odds, useful)
         _show(self.bar, useful)
         if chance is None:
@@ -362,7 +362,7 @@ class GuaranteePanel(QScrollArea):
             self.odds.setText(shown)
             self.odds.setAccessibleName(f"Odds at most {shown}")
             self.bar.show_chance(chance, f"Odds at most {shown}")
-        verdict = SO_FAR if unsettled else "No useful promise."
+        verdict = STILL_COMPUTING if unsettled else "No useful promise."
         observer = ", ".join(filter(None, (_OBSERVER, odds_basis(promise)))) + "."
         self.headline.setText(observer if useful else verdict)
         self.headline.setToolTip(promise.sentence)

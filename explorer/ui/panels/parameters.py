@@ -78,7 +78,7 @@ SPACE = "space"
 MORE = "more"
 """Heading of the section for secondary parameters."""
 CLOSED_AT_FIRST = frozenset({MORE})
-TOLD = 6
+MAX_SUMMARY_VALUES = 6
 """Maximum number of values in its collapsed line; the tool tip has all."""
 LETTERS = 48
 """Maximum length of one of them."""
@@ -91,7 +91,7 @@ TITLES = {
 """Headings of the groups, in order, below the main parameters."""
 
 
-def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
+def group_parameters(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
     """Return parameters by group: main ones first, then the groups in order."""
     groups: dict[str, list[Parameter]] = {"": [], **{key: [] for key in TITLES}}
     for parameter in parameters:
@@ -123,7 +123,7 @@ class _Page(QWidget):
         self.told.setContentsMargins(14, 0, 0, 0)
         layout.addWidget(self.told)
         self._homes: dict[str, QVBoxLayout] = {"": _rows_layout(self.more.rows)}
-        self._groups = grouped(study.parameters)
+        self._groups = group_parameters(study.parameters)
         for group in filter(None, self._groups):
             title = TITLES.get(group, group[:1].upper() + group[1:])
             section = self.sections[group] = Section(title)
@@ -198,7 +198,7 @@ class _Page(QWidget):
         rest = [self.rows[key].parameter for key in self._rest(shown)]
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
-        summary = values if len(values) <= TOLD + 1 else values[:TOLD]
+        summary = values if len(values) <= MAX_SUMMARY_VALUES + 1 else values[:MAX_SUMMARY_VALUES]
         brief = [shorten(text, LETTERS, placeholder="…") for text in summary]
         words = " · ".join(brief) + " · …" * (len(summary) < len(values))
         visible = bool(words) and not self.more.open

@@ -21,7 +21,7 @@ from explorer.engine.session.plot_view import PlotView, default_plot_view
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.utility_settings import UtilitySettings
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.help_page import Preset, sample_of
 from explorer.studies.base.study import (
     Request,
     Selection,
@@ -31,7 +31,7 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study, study_info
-from explorer.ui.base.styled import follow_links, linked, styled_label, tool_button
+from explorer.ui.base.styled import follow_links, link_labels, styled_label, tool_button
 
 MAX_CHANGES = 4
 """Maximum number of changes listed since a preset was chosen."""
@@ -42,10 +42,12 @@ def preset_in_front(state: SessionState) -> Preset | None:
 
     Among equal ones, the one that was chosen.
     """
-    there = [p for p in _asked_by(state.study).get(state.request, ()) if _is_shown(p, state)]
+    there = [
+        p for p in _presets_by_request(state.study).get(state.request, ()) if _is_shown(p, state)
+    ]
     if len(there) > 1:
-        chosen = state.look_of(state.study, state.request.quantity).preset
-        there.sort(key=lambda item: item.key != chosen)
+        selected = state.look_of(state.study, state.request.quantity).preset
+        there.sort(key=lambda item: item.key != selected)
     return there[0] if there else None
 
 
@@ -60,11 +62,11 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
     """Return whether the sample has the size that a preset requires."""
     if item.users is None:
         return True
-    return selection is not None and selection == sampled_for(item, selection)
+    return selection is not None and selection == sample_of(item, selection)
 
 
 @lru_cache(maxsize=64)
-def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
+def _presets_by_request(study_id: str) -> dict[Request, list[Preset]]:
     """Return the presets of a study by request, cached for quick lookup."""
     study = get_study(study_id)
     presets: dict[Request, list[Preset]] = {}
@@ -82,7 +84,7 @@ def follow_preset(session: Session, item: Preset, study_id: str = "") -> None:
     request = preset_request(study, item)
     selection = session.state.selection
     if selection is not None:
-        request = replace(request, selection=sampled_for(item, selection))
+        request = replace(request, selection=sample_of(item, selection))
     which, look = utility_view_of(item, session.state.which), look_of(study, item)
     text = f"choose {item.name}"
     session.follow(request, text=text, keep_pins=False, which=which, look=look)
@@ -105,7 +107,7 @@ def preset_origin(state: SessionState) -> Preset | None:
     return next((item for item in get_study(state.study).presets if item.key == key), None)
 
 
-def changed_since(state: SessionState, item: Preset) -> list[str]:
+def changes_from(state: SessionState, item: Preset) -> list[str]:
     """Return the differences from a preset, by symbols or names."""
     study, now = get_study(state.study), state.request
     then = preset_request(study, item)
@@ -139,11 +141,11 @@ class PresetMenu(QMenu):
         self.clear()
         state = self._session.state
         there = get_study(state.study).presets
-        chosen = preset_in_front(state) if there else None
+        selected = preset_in_front(state) if there else None
         for item in there:
             action = self.addAction(item.name)
             action.setCheckable(True)
-            action.setChecked(chosen is not None and item.key == chosen.key)
+            action.setChecked(selected is not None and item.key == selected.key)
             action.setToolTip(f"<p>{html.escape(item.about)}</p>")
             action.setStatusTip(item.about)
             action.triggered.connect(
@@ -225,7 +227,7 @@ class PresetNote(QFrame):
             return
         item = self._behind = preset_origin(state)
         if item is not None:
-            changed = changed_since(state, item)
+            changed = changes_from(state, item)
             words = _changed_html(item, changed) if changed else _note_html(item)
             if words != self.words.text():
                 self.words.setText(words)
@@ -245,15 +247,15 @@ def _changed_html(item: Preset, changed: list[str]) -> str:
 
 
 def _note_html(item: Preset) -> str:
-    parts = [f"<b>{html.escape(item.name)}.</b> {linked(item.about)}"]
+    parts = [f"<b>{html.escape(item.name)}.</b> {link_labels(item.about)}"]
     if item.published:
-        parts.append(f"<b>Paper:</b> {linked(item.published)}")
+        parts.append(f"<b>Paper:</b> {link_labels(item.published)}")
     if item.computed:
-        parts.append(f"<b>Here:</b> {linked(item.computed)}")
+        parts.append(f"<b>Here:</b> {link_labels(item.computed)}")
     return "<br>".join(parts)
 
 
-TOLD = 2
+MAX_NAMED_PARAMETERS = 2
 """Maximum number of parameters named; one less beside a preset's name."""
 
 
@@ -295,6 +297,6 @@ def state_words(state: SessionState) -> str:
     shown = preset_in_front(state) if study.presets else None
     words = [study_info(state.study).name] + ([shown.name] if shown else [])
     values = dict(request.values)
-    for key in study.default_sliders(request)[: TOLD - len(words) + 1]:
+    for key in study.default_sliders(request)[: MAX_NAMED_PARAMETERS - len(words) + 1]:
         words.append(parameter_text(with_unit(parameter(study, key), values), values[key]))
     return ", ".join(words)[:200]

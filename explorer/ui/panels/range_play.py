@@ -38,7 +38,7 @@ class Way(StrEnum):
     """Back and forth, repeatedly."""
 
 
-WAYS = {
+PLAYBACK_NAMES = {
     Way.ONCE: "Once, there and back",
     Way.LOOP: "Loop, from low to high",
     Way.TO_AND_FRO: "To and fro, until stopped",
@@ -242,7 +242,7 @@ class RangePlay(QObject):
         """Return the menu of directions."""
         menu = QMenu(self._panel)
         for now, offered in (
-            (self.way, tuple(WAYS.items())),
+            (self.way, tuple(PLAYBACK_NAMES.items())),
             (self.speed, SPEEDS),
         ):
             group = QActionGroup(menu)

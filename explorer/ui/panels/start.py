@@ -64,14 +64,14 @@ def show_glossed(label: QLabel, rich: str) -> None:
         label.setProperty("glossed", True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         label.setOpenExternalLinks(False)
-        label.linkHovered.connect(partial(_hovered, label))
-        label.linkActivated.connect(partial(_followed, label))
+        label.linkHovered.connect(partial(_show_hover, label))
+        label.linkActivated.connect(partial(_follow_link, label))
     label.sizeHint()  # the document is created when the text is first measured
     for document in label.findChildren(QTextDocument):
         _dot(document)
 
 
-def _hovered(label: QWidget, address: str) -> None:
+def _show_hover(label: QWidget, address: str) -> None:
     scheme, _, key = address.partition(":")
     if scheme == SCHEME and key in TERMS:
         QToolTip.showText(QCursor.pos(), term_tip(key), label)
@@ -79,7 +79,7 @@ def _hovered(label: QWidget, address: str) -> None:
         QToolTip.hideText()
 
 
-def _followed(label: QWidget, address: str) -> None:
+def _follow_link(label: QWidget, address: str) -> None:
     """Show a term's explanation, below the text if the pointer is elsewhere; open other links."""
     scheme, _, key = address.partition(":")
     if scheme != SCHEME:
@@ -111,7 +111,7 @@ def _dot(document: QTextDocument) -> None:
         block = block.next()
 
 
-WIDEST = 1240
+MAX_PAGE_WIDTH = 1240
 PICTURE = (150, 86)
 FAR = 10_000
 """Position beyond every edge of the page."""
@@ -198,7 +198,7 @@ class StartPage(QScrollArea):
         around = QHBoxLayout(self._page)
         around.addStretch(1)
         body = QWidget()
-        body.setMaximumWidth(WIDEST)
+        body.setMaximumWidth(MAX_PAGE_WIDTH)
         around.addWidget(body, 100)
         around.addStretch(1)
         column = QVBoxLayout(body)

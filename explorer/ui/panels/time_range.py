@@ -527,9 +527,9 @@ class TimeRange(QWidget):
         self.dragged.emit(start, end)
 
     def _preset_selected(self, index: int) -> None:
-        chosen = self.presets.itemData(index)
-        if chosen is not None and not self._silent:
-            self.chosen.emit(*chosen)
+        selected = self.presets.itemData(index)
+        if selected is not None and not self._silent:
+            self.chosen.emit(*selected)
 
     def _edited(self) -> None:
         if self._silent:
@@ -604,8 +604,8 @@ class TimeTrack:
 
     def value(self, request: Request) -> object:
         """Return the range of a request; none without data."""
-        chosen = request.selection
-        return chosen and _Times(chosen.start, chosen.end, chosen.time_from)
+        selected = request.selection
+        return selected and _Times(selected.start, selected.end, selected.time_from)
 
     def begin(self, _value: object) -> float:
         """Store the length of the range; return its place."""
@@ -628,8 +628,8 @@ class TimeTrack:
 
     def ask(self, value: object, gesture: str) -> None:
         """Select a range."""
-        chosen = self._session.state.selection
+        selected = self._session.state.selection
         assert isinstance(value, _Times)
-        if chosen is not None:
-            moved = replace(chosen, start=value.start, end=value.end, time_from=value.came)
+        if selected is not None:
+            moved = replace(selected, start=value.start, end=value.end, time_from=value.came)
             self._session.set_selection(moved, gesture)

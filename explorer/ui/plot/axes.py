@@ -105,7 +105,9 @@ def hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
     return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
 
 
-def padded(low: float, high: float, first: float, last: float, share: float) -> tuple[float, float]:
+def pad_ends(
+    low: float, high: float, first: float, last: float, share: float
+) -> tuple[float, float]:
     """Return the ends of an axis, extended so that marks at `first` and `last` are not cut.
 
     Parameters
@@ -251,7 +253,7 @@ def whole_view(
         Height in pixels to keep free below the curves.
     y_log : bool
     """
-    extents = [(mark, found) for mark, found in extents if math.isfinite(found[0])]
+    extents = [(mark, result) for mark, result in extents if math.isfinite(result[0])]
     sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
     marks = {mark for mark, _ in extents}
     counted = Mark.BARS in marks and Mark.LINE not in marks
@@ -262,7 +264,7 @@ def whole_view(
     dots = [e for mark, e in extents if mark is Mark.DOTS]
     if dots:
         left, right = hull([e[:2] for e in dots])
-        x0, x1 = padded(x0, x1, left, right, _HALF_A_DOT / max(size[0], 100.0))
+        x0, x1 = pad_ends(x0, x1, left, right, _HALF_A_DOT / max(size[0], 100.0))
     if not extents:
         return [[x0, x1], list(before[1])]
     low, high = hull([e[2:] for _, e in extents])
@@ -272,7 +274,7 @@ def whole_view(
     height = max(size[1] - below, 1.0)
     if dots:
         down, up = hull([e[2:] for e in dots])
-        low, high = padded(low, high, down, up, _HALF_A_DOT / max(height, 100.0))
+        low, high = pad_ends(low, high, down, up, _HALF_A_DOT / max(height, 100.0))
     return [[x0, x1], [low - (high - low) * below / height, high]]
 
 

@@ -30,7 +30,7 @@ from explorer.ui.plot.reading import (
     hover_table,
     nearest_curves,
     value_at,
-    wrapped,
+    wrap_text,
 )
 
 _KEYS = Qt.Key
@@ -45,7 +45,7 @@ _ZOOM = {_KEYS.Key_Plus: 0.8, _KEYS.Key_Equal: 0.8, _KEYS.Key_Minus: 1.25}
 WHOLE = (_KEYS.Key_0, _KEYS.Key_Home)
 _GUIDE = {_KEYS.Key_Left: -1.0, _KEYS.Key_Right: 1.0}
 _CURVE = {_KEYS.Key_Up: -1, _KEYS.Key_Down: 1}
-FINE = 0.1
+FINE_STEP = 0.1
 """Step with Shift, as for sliders."""
 
 
@@ -55,7 +55,7 @@ def guide_steps(event: QKeyEvent) -> float:
     if held & Qt.KeyboardModifier.ControlModifier:
         return 0.0
     fine = held & Qt.KeyboardModifier.ShiftModifier
-    return _GUIDE.get(Qt.Key(event.key()), 0.0) * (FINE if fine else 1.0)
+    return _GUIDE.get(Qt.Key(event.key()), 0.0) * (FINE_STEP if fine else 1.0)
 
 
 def curve_steps(event: QKeyEvent) -> int:
@@ -64,7 +64,7 @@ def curve_steps(event: QKeyEvent) -> int:
     return 0 if panning else _CURVE.get(Qt.Key(event.key()), 0)
 
 
-def moved_by(view: pg.ViewBox, key: Qt.Key) -> bool:
+def move_by_key(view: pg.ViewBox, key: Qt.Key) -> bool:
     """Pan or zoom a view by an arrow, plus or minus key; return whether it was one."""
     if key in _PAN:
         (x0, x1), (y0, y1) = view.viewRange()
@@ -397,7 +397,7 @@ class BoundsPlot(pg.GraphicsView):
         symbol = str(self.bottom.labelText).split("  ")[0]
         head = (symbol, format_number(self._data_x(point.x())))
         text = (
-            wrapped(reason)
+            wrap_text(reason)
             if reason
             else hover_table(
                 head,
@@ -464,7 +464,7 @@ class BoundsPlot(pg.GraphicsView):
             self.guide_stepped.emit(steps)
         elif (by := curve_steps(event)) or (key == Qt.Key.Key_Escape and self.chosen):
             self.curve_stepped.emit(by)
-        elif moved_by(self.view, key):
+        elif move_by_key(self.view, key):
             self._user_moved()
         elif key in WHOLE:
             self.reset_view()

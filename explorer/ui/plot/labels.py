@@ -86,7 +86,7 @@ class PlotLabel(pg.GraphicsObject):
         painter.drawText(self._start, self._text)
 
 
-AWAY = 24
+POINTER_GAP_PX = 24
 """Distance in pixels between pointer and table."""
 _CROSSHAIR_MARGIN = 8
 _ON_NEAREST = 1000
@@ -194,7 +194,11 @@ class Crosshair:
             )
 
         free = [
-            p for p in places if not QRect(p, size).adjusted(-AWAY, -AWAY, AWAY, AWAY).contains(at)
+            p
+            for p in places
+            if not QRect(p, size)
+            .adjusted(-POINTER_GAP_PX, -POINTER_GAP_PX, POINTER_GAP_PX, POINTER_GAP_PX)
+            .contains(at)
         ]
         if free:
             return min(free, key=covered)
@@ -202,7 +206,9 @@ class Crosshair:
         around = self.table.parentWidget()  # the view may have been replaced meanwhile
         assert around is not None
         wide, high = around.width(), around.height()
-        left = at.x() + AWAY if at.x() < wide / 2 else at.x() - AWAY - size.width()
+        left = (
+            at.x() + POINTER_GAP_PX if at.x() < wide / 2 else at.x() - POINTER_GAP_PX - size.width()
+        )
         return QPoint(left, min(max(at.y() - size.height() // 2, 4), high - size.height() - 4))
 
     def hide(self) -> None:
@@ -214,7 +220,7 @@ class Crosshair:
 
 MIN_DISTANCE_PX = 14.0
 """Vertical distance in pixels between two names."""
-WIDEST = 226
+MAX_TABLE_WIDTH = 226
 _STUB, _TEXT = 16.0, 21.0
 """Distances in pixels from the plot's edge to the end of the stub and to the name."""
 _AT_EDGE = 0.03
@@ -267,7 +273,7 @@ class EndNames(pg.GraphicsWidget):
         """Show names; without any the column has no width."""
         if [n.name for n in names] != [n.name for n in self._names]:
             widest = max((self._metrics.horizontalAdvance(n.name) for n in names), default=0.0)
-            self._set_width(min(round(_TEXT + widest) + 4, WIDEST) if names else 0)
+            self._set_width(min(round(_TEXT + widest) + 4, MAX_TABLE_WIDTH) if names else 0)
         self._names = list(names)
         self.update()
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.figures.geometry import axis_coordinates
-from explorer.studies.base.numbers import NEARLY, format_interval, format_number
+from explorer.studies.base.numbers import APPROXIMATELY, format_interval, format_number
 from explorer.studies.base.study import Mark, Result, Series
 from explorer.ui.plot.curves import Curve
 
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
-ABSENT = "not valid here"
+NOT_VALID = "not valid here"
 COMPUTING = "computing…"
 MAX_ROWS = 5
 """Maximum number of curves in the table."""
@@ -35,14 +35,14 @@ def value_at(curve: Curve, x: float) -> float | None:
         return float(curve.heights[near]) if close else None
     if x < curve.x[0] - 1e-9 or x > curve.x[-1] + 1e-9:
         return None
-    place = computed_at(curve, x)
+    place = nearest_computed(curve, x)
     if place is not None:
         return float(curve.heights[place]) if np.isfinite(curve.y[place]) else None
     y = _between(curve, curve.y, x)
     return None if y is None else _number(y, curve.y_log)
 
 
-def computed_at(curve: Curve, x: float) -> int | None:
+def nearest_computed(curve: Curve, x: float) -> int | None:
     """Return the index of the computed point at x (view coordinates), if any."""
     place = int(np.argmin(np.abs(curve.x - x)))
     return place if abs(curve.x[place] - x) <= 1e-12 * abs(x) else None
@@ -63,7 +63,7 @@ def reading(
     y: float,
     pixel: tuple[float, float],
     symbol: str,
-    absent: str = ABSENT,
+    absent: str = NOT_VALID,
 ) -> str:
     """Return the text of a curve at the pointer.
 
@@ -93,9 +93,9 @@ def reading(
         return _height(curve, place) + _spread(curve, place) + at
     value = value_at(curve, x)
     if value is None:
-        return absent if curve.x[0] <= x <= curve.x[-1] else ABSENT
-    computed = computed_at(curve, x) is not None
-    nearly, role = ("", curve.role) if computed else (f"{NEARLY} ", None)
+        return absent if curve.x[0] <= x <= curve.x[-1] else NOT_VALID
+    computed = nearest_computed(curve, x) is not None
+    nearly, role = ("", curve.role) if computed else (f"{APPROXIMATELY} ", None)
     if curve.low is None or curve.high is None:
         return nearly + format_number(value, role)
     low, high = _edge(curve, curve.low, x), _edge(curve, curve.high, x)
@@ -170,21 +170,21 @@ def hover_table(
     cells = ""
     for place in shown:
         series, curve = drawn[place].series, drawn[place].curve
-        absent = COMPUTING if series.computing else "infinite" if series.infinite else ABSENT
+        absent = COMPUTING if series.computing else "infinite" if series.infinite else NOT_VALID
         text = reading(curve, *at, pixel, head[0], absent)
-        glyph = "" if text.startswith(NEARLY) else series.role.glyph
+        glyph = "" if text.startswith(APPROXIMATELY) else series.role.glyph
         bold, end = ("<b>", "</b>") if place == nearest else ("", "")
         cells += (
             f"<tr><td style='color:{drawn[place].colour}'>{SIGNS[series.mark]}&nbsp;</td>"
             f"<td>{bold}{html.escape(_short(drawn[place].name))}{end}&nbsp;&nbsp;</td>"
             f"<td>{glyph}&nbsp;</td><td align='right'>{bold}{text}{end}</td></tr>"
         )
-    why = f"<br>{wrapped(f'Nothing claimed holds here: {reason}')}" if reason else ""
+    why = f"<br>{wrap_text(f'Nothing claimed holds here: {reason}')}" if reason else ""
     title = html.escape(" = ".join(head))
     return f"<b>{title}</b>{why}<table cellspacing='1'>{cells}</table>"
 
 
-def wrapped(text: str) -> str:
+def wrap_text(text: str) -> str:
     """Return a sentence as rich text, wrapped to fit beside the pointer."""
     return "<br>".join(html.escape(line) for line in textwrap.wrap(text, LINE))
 

@@ -109,7 +109,7 @@ def found_format(
 def _columns(preview: Preview, mapping: Mapping) -> list[str]:
     """Return a name for each column: known fields of a release, else the file's own."""
     roles = {mapping.user: USER, mapping.time: TIME, mapping.lat: LAT, mapping.lon: LON}
-    found: list[str] = []
+    result: list[str] = []
     for index, own in enumerate(preview.columns):
         name = roles.get(index)
         if name is None:
@@ -117,11 +117,11 @@ def _columns(preview: Preview, mapping: Mapping) -> list[str]:
             name = " ".join(
                 "".join(c if c.isprintable() and c not in ",;" else " " for c in own).split()
             )
-            taken = {*found, USER, TIME, LAT, LON}
+            taken = {*result, USER, TIME, LAT, LON}
             if not name or name in taken:
                 name = f"column {index + 1}"
-        found.append(name)
-    return found
+        result.append(name)
+    return result
 
 
 def _ends_with_delimiter(preview: Preview, mapping: Mapping) -> bool:
@@ -358,7 +358,7 @@ class ReleaseController(QObject):
         """Run a plan's mechanism on synthetic users with and without one of them."""
         subject = (plan, runs, users)
         self._trial.submit(
-            self.audited.emit, lambda task: self._service.call(audited, subject, task.check)
+            self.audited.emit, lambda task: self._service.call(audit_plan, subject, task.check)
         )
 
     def stop(self) -> None:
@@ -373,8 +373,8 @@ class ReleaseController(QObject):
     def _write(self, does: Callable[[Ledger], Any], then: Callable[[Any], object]) -> None:
         def work(_task: Task) -> tuple[Any, LedgerState]:
             with self.place.open() as ledger:
-                found = does(ledger)
-            return found, self._state()
+                result = does(ledger)
+            return result, self._state()
 
         self._ask(then, work)
 
@@ -416,11 +416,11 @@ class ReleaseController(QObject):
 
     def _result(self, plan: Plan, release: str) -> tuple[Result, LedgerState]:
         with self.place.open() as ledger:
-            made = ledger.certificate(release)
-            if made is None:
-                made = certificate_of(ledger, plan, release)
-            found = Result(plan, ledger.release(release), ledger.output(release), made)
-        return found, self._state()
+            built = ledger.certificate(release)
+            if built is None:
+                built = certificate_of(ledger, plan, release)
+            result = Result(plan, ledger.release(release), ledger.output(release), built)
+        return result, self._state()
 
 
 def rehearsals(
@@ -436,7 +436,7 @@ def rehearsals(
     return pictures
 
 
-def audited(
+def audit_plan(
     _runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]
 ) -> AuditResult:
     """Return the audit of a plan's mechanism; executed in the compute process."""

@@ -153,8 +153,8 @@ class Draft:
     def conditions(self) -> tuple[str, ...]:
         """Return additional statements for the certificate."""
         copied = [COPIED_NAMES[key] for key in sorted(self.copied)]
-        found = [COPIED.format(names=name) for name in copied]
-        return (*found, *([self.sentence.strip()] if not self.independent else []))
+        result = [COPIED.format(names=name) for name in copied]
+        return (*result, *([self.sentence.strip()] if not self.independent else []))
 
     def own_parameters(self) -> dict[str, object]:
         """Return the parameters of the mechanism."""
@@ -217,10 +217,10 @@ class Point:
 
 def points(draft: Draft, ledger: LedgerState) -> tuple[Point, ...]:
     """Return the state of the five steps for the draft and the ledger."""
-    return tuple(_judged(judge, draft, ledger) for judge in (_who, _what, _chosen, _price, _file))
+    return tuple(_judge(judge, draft, ledger) for judge in (_who, _what, _selection, _price, _file))
 
 
-def _judged(
+def _judge(
     judge: Callable[[Draft, LedgerState], Point], draft: Draft, ledger: LedgerState
 ) -> Point:
     try:
@@ -255,7 +255,7 @@ def _what(draft: Draft, _: LedgerState) -> Point:
     return Point(True, mechanism.privacy)
 
 
-def _chosen(draft: Draft, ledger: LedgerState) -> Point:
+def _selection(draft: Draft, ledger: LedgerState) -> Point:
     times = "once" if ledger.shown == 1 else f"{ledger.shown} times"
     seen = f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
     if draft.copied:
@@ -285,7 +285,7 @@ def _price(draft: Draft, ledger: LedgerState) -> Point:
             False, f"Costs {rounded_up(plan.epsilon)}; what remains is known with point 1."
         )
     if not account.fits(plan.epsilon):
-        return Point(False, refused(account))
+        return Point(False, refusal_text(account))
     return Point(True, price_text(plan, account))
 
 
@@ -305,7 +305,7 @@ def earlier_lines(
     return text, first, *(overlap.sentence for overlap in met[-2:])
 
 
-def refused(account: Account) -> str:
+def refusal_text(account: Account) -> str:
     """State that a price exceeds the budget, with the options."""
     left = rounded_down(account.largest_fit())
     if account.largest_fit() == 0:

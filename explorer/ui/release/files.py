@@ -37,9 +37,9 @@ CERTIFICATES = {
 }
 
 
-def released_of(result: Result) -> Released:
+def draw_release(result: Result) -> Released:
     """Return the picture of a release, from its stored output and plan only."""
-    plan, shown = result.plan, _written(result).shown()
+    plan, shown = result.plan, _write(result).shown()
     sides = plan.parameters().get("box")
     south, west, north, east = (
         (float(exact_decimal("box", str(side))) for side in sides)
@@ -71,7 +71,7 @@ def about(result: Result) -> str:
     return f"certificate {result.release.id}"
 
 
-def exported(result: Result, path: Path) -> bytes:
+def export_output(result: Result, path: Path) -> bytes:
     """Return a release's output in the format of a file name's suffix.
 
     Raises
@@ -81,15 +81,15 @@ def exported(result: Result, path: Path) -> bytes:
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix in PICTURES:
-        return released_bytes(released_of(result), suffix)
+        return released_bytes(draw_release(result), suffix)
     if suffix in ("tif", "tiff"):
-        return released_geotiff(released_of(result))
+        return released_geotiff(draw_release(result))
     if f".{suffix}" not in FORMATS:
         raise ValueError(f"{path.name}: give a name that ends with .{', .'.join(EXPORTS.values())}")
-    return FORMATS[f".{suffix}"](_written(result))
+    return FORMATS[f".{suffix}"](_write(result))
 
 
-def certified(result: Result, path: Path) -> bytes:
+def export_certificate(result: Result, path: Path) -> bytes:
     """Return a release's certificate in the format of a file name's suffix."""
     certificate = dict(result.certificate)
     original = canonical(certificate)
@@ -102,7 +102,10 @@ def certified(result: Result, path: Path) -> bytes:
         return registry_yaml(certificate).encode()
     if suffix == ".pdf":
         return certificate_bytes(
-            printed(certificate), f"Certificate {result.release.id}", "certificate.json", original
+            certificate_rows(certificate),
+            f"Certificate {result.release.id}",
+            "certificate.json",
+            original,
         )
     raise ValueError(f"{path.name}: give a name that ends with .json, .pdf or .yaml")
 
@@ -114,7 +117,7 @@ def name_of(result: Result, suffix: str) -> str:
     return f"release-{result.release.id}.certificate.{suffix}"
 
 
-def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def certificate_rows(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
     """Return the certificate's rows by heading, as printed."""
     return [
         (
@@ -129,5 +132,5 @@ def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _written(result: Result) -> OutputDocument:
+def _write(result: Result) -> OutputDocument:
     return OutputDocument(result.plan, result.stored, about(result))

@@ -24,7 +24,7 @@ from explorer.files import write_whole
 from explorer.release.certificate.deployment_comparison import compare_deployments
 from explorer.release.errors import ParameterError
 from explorer.release.exact_json import canonical
-from explorer.release.ledger.chain import Entry, exported
+from explorer.release.ledger.chain import Entry, export_entries
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
 from explorer.release.ledger.state import SPENT, Account, Release
@@ -145,9 +145,9 @@ class LedgerPage(QScrollArea):
         """Show balances and releases."""
         self._ledger = ledger
         self.note.setText(str(ledger.place.ledger) if ledger.exists else NOTHING)
-        chosen = self.account.currentData()
+        selected = self.account.currentData()
         accounts = [(a.population, a.label or a.population) for a in ledger.accounts]
-        self.account.offer(accounts, str(chosen or (accounts[0][0] if accounts else "")))
+        self.account.offer(accounts, str(selected or (accounts[0][0] if accounts else "")))
         self.other.offer(accounts, str(accounts[-1][0] if accounts else ""))
         self.joining.setVisible(len(accounts) > 1)
         self.other.setVisible(len(accounts) > 1)
@@ -186,7 +186,7 @@ class LedgerPage(QScrollArea):
             time, kind = str(body["at"]), str(body["kind"])
             rows.append((str(entry.seq), time, kind, str(about), spent, entry.hash[:16]))
         _fill(self.entries, ("Entry", "Time", "Kind", "About", "ε or ρ", "Hash"), rows)
-        found = compare_deployments()
+        result = compare_deployments()
         mine = (
             []
             if self._ledger is None
@@ -209,14 +209,14 @@ class LedgerPage(QScrollArea):
                 "–" if row.bar is None else rounded_up(row.bar),
                 row.arithmetic,
             )
-            for row in found.rows
+            for row in result.rows
         ]
         _fill(
             self.beside,
             ("Release", "Year", "As registered", "ε of a user, at most", "How"),
             [*mine, *theirs],
         )
-        self.beside_said.setText(f"{found.source}. {found.licence}")
+        self.beside_said.setText(f"{result.source}. {result.licence}")
 
     def _show_weekly(self) -> None:
         try:
@@ -261,8 +261,8 @@ class LedgerPage(QScrollArea):
     def _open(self) -> None:
         row = self.releases.currentIndex().row()
         stored = [r for r in self._listed if r.state in STORED]
-        chosen = [self._listed[row]] if 0 <= row < len(self._listed) else stored[-1:]
-        for release in chosen:
+        selected = [self._listed[row]] if 0 <= row < len(self._listed) else stored[-1:]
+        for release in selected:
             if release.state in STORED:
                 self.opened.emit(release)
 
@@ -272,7 +272,7 @@ class LedgerPage(QScrollArea):
         )
         if path and self._ledger is not None:
             try:
-                write_whole(Path(path), canonical(exported(self._ledger.id, self._entries)))
+                write_whole(Path(path), canonical(export_entries(self._ledger.id, self._entries)))
             except (OSError, ValueError) as error:
                 self.failed.emit(error)
 

@@ -22,7 +22,7 @@ from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.file_check import FileCheck
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
-from explorer.release.messages import seen_line, sentence, spent_lines
+from explorer.release.messages import other_spending_lines, reopened_line, sentence
 from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import plain_label, styled_label
@@ -128,7 +128,7 @@ class PlanPage(QWidget):
         row.addWidget(self.words, 1)
 
     def _build_points(self) -> None:
-        who, what, chosen, price, file = self.cards
+        who, what, selected, price, file = self.cards
         self.who = PopulationSection()
         self.who.chosen.connect(lambda population: self.change(population=population))
         self.who.message.connect(lambda message: self._say(who, message))
@@ -160,7 +160,7 @@ class PlanPage(QWidget):
         self.sentence.setAccessibleName("How they were chosen, for the certificate")
         self.sentence.setPlaceholderText("or say in the certificate how they were chosen")
         self.sentence.textEdited.connect(lambda text: self.change(sentence=text))
-        chosen.add(row_of(self.sentence, self.untouched, first=False))
+        selected.add(row_of(self.sentence, self.untouched, first=False))
 
         self.epsilon = QLineEdit()
         self.epsilon.setAccessibleName("ε")
@@ -284,8 +284,8 @@ class PlanPage(QWidget):
         """Message if ids of this file are in other accounts; else empty."""
         checked = self.checked
         known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
-        found = {} if checked is None else checked.known
-        names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
+        result = {} if checked is None else checked.known
+        names = [f"{n:,} in “{known[p].label}”" for p, n in result.items() if p in known]
         if not names:
             return ""
         return (
@@ -299,8 +299,8 @@ class PlanPage(QWidget):
         checked = self.checked
         if checked is None:
             return ""
-        seen = [seen_line(checked.seen, partly=checked.seen_partly)] if checked.seen else []
-        return " ".join(map(sentence, [*seen, *spent_lines(checked)]))
+        seen = [reopened_line(checked.seen, partly=checked.seen_partly)] if checked.seen else []
+        return " ".join(map(sentence, [*seen, *other_spending_lines(checked)]))
 
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show the result of a dry run."""
@@ -412,9 +412,9 @@ class PlanPage(QWidget):
         power = 2 if account.gate == "zcdp" else 1
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1
-        asked = 0 if plan is None else plan.epsilon**power / power
+        request = 0 if plan is None else plan.epsilon**power / power
         text, *lines = earlier_lines(account, counted, plan)
-        self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), text)
+        self.bar.show_shares([float(c / budget) for c in costs], float(request / budget), text)
         self.earlier.setText("\n".join(lines))
         if plan is not None and not account.fits(plan.epsilon) and account.largest_fit():
             self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")

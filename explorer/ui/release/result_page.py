@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.pages.released import Released, released_bytes
 from explorer.files import write_whole
-from explorer.release.messages import released_text
+from explorer.release.messages import result_text
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
@@ -30,11 +30,11 @@ from explorer.ui.release.controller import Result
 from explorer.ui.release.files import (
     CERTIFICATES,
     EXPORTS,
-    certified,
-    exported,
+    certificate_rows,
+    draw_release,
+    export_certificate,
+    export_output,
     name_of,
-    printed,
-    released_of,
 )
 
 _DPI = 110
@@ -186,11 +186,11 @@ class ResultPage(QWidget):
         """Show a stored output."""
         self.result = result
         state = result.release.state
-        self.sentence.setText(released_text(result.plan))
+        self.sentence.setText(result_text(result.plan))
         self._show_state(STATES.get(state, state))
         lines = [
             "\n".join((title.upper(), *statements))
-            for title, statements in printed(dict(result.certificate))
+            for title, statements in certificate_rows(dict(result.certificate))
         ]
         self.text.setPlainText("\n\n".join(lines))
         published = state == "published"
@@ -204,7 +204,7 @@ class ResultPage(QWidget):
         self._publishing = False
         self.publish.setText("✓ Published" if published else "Publish")
         self.publish.setEnabled(state == "committed")
-        self.picture.show_released(released_of(result))
+        self.picture.show_released(draw_release(result))
 
     def _show_state(self, text: str) -> None:
         """Show the available actions; buttons keep their places."""
@@ -229,12 +229,12 @@ class ResultPage(QWidget):
         """Ask for a file and export the published output."""
         assert self.result is not None
         start = f"release-{self.result.release.id}"
-        self._write("Export what was released", start, EXPORTS, exported)
+        self._write("Export what was released", start, EXPORTS, export_output)
 
     def _certificate(self) -> None:
         assert self.result is not None
         start = name_of(self.result, "json").removesuffix(".json")
-        self._write("Write the certificate", start, CERTIFICATES, certified)
+        self._write("Write the certificate", start, CERTIFICATES, export_certificate)
 
     def _write(
         self,
@@ -246,12 +246,12 @@ class ResultPage(QWidget):
         result = self.result
         filters = {f"{words} (*.{suffix})": suffix for words, suffix in offered.items()}
         first = next(iter(filters.values()))
-        chosen, taken = QFileDialog.getSaveFileName(
+        selected, taken = QFileDialog.getSaveFileName(
             self, title, str(Path(self._folder()) / f"{start}.{first}"), ";;".join(filters)
         )
-        if not chosen or result is None:
+        if not selected or result is None:
             return
-        path = Path(chosen)
+        path = Path(selected)
         if path.suffix.lower().removeprefix(".") not in (*offered.values(), "tiff"):
             path = path.with_name(f"{path.name}.{filters.get(taken, first)}")
 

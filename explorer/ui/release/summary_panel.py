@@ -26,7 +26,7 @@ from explorer.release.messages import PROMISE, sentence
 from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_up
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
+from explorer.studies.base.phrases import MAX_USEFUL_CHANCE, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.panels.guarantee import OddsBar
@@ -157,7 +157,7 @@ class BudgetBar(QWidget):
 
 WIDTH = 300
 MAX_ERRORS = 4
-SEES = (
+VISIBILITY_NOTES = (
     "Everyone: the picture, ε, box and settings, this program’s version. Nobody: how many people "
     "there are, the true map, the noise."
 )
@@ -208,7 +208,7 @@ class SummaryPanel(QScrollArea):
             pictures,
             self.good,
             _heading("Who sees what"),
-            styled_label("muted", SEES, word_wrap=True),
+            styled_label("muted", VISIBILITY_NOTES, word_wrap=True),
             _heading("If the power fails"),
             styled_label("muted", IF_INTERRUPTED, word_wrap=True),
         ):
@@ -231,7 +231,7 @@ class SummaryPanel(QScrollArea):
             return
         chance = best_chance(float(plan.epsilon))
         shown = shown_odds(chance)
-        useful = chance < USELESS
+        useful = chance < MAX_USEFUL_CHANCE
         self.odds.setText(shown if useful else "No useful promise")
         self.odds.setAccessibleName(f"Odds at most {shown}")
         self.bar.show_chance(chance, f"At most {shown}")
@@ -284,17 +284,17 @@ def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
     few = list(errors)
     if len(few) > MAX_ERRORS:
         by_width = sorted(few, key=lambda one: int(one["half_width"]))
-        chosen = (few[0], by_width[-1], by_width[0], few[-1])
-        few = [one for one in few if any(one is kept for kept in chosen)]
-    found: list[str] = []
+        selected = (few[0], by_width[-1], by_width[0], few[-1])
+        few = [one for one in few if any(one is kept for kept in selected)]
+    result: list[str] = []
     before = None
     for one in few:
         chance = Fraction(one["probability"])
         if chance != before:
-            found.append(f"{chance.numerator} times in {chance.denominator} within:")
+            result.append(f"{chance.numerator} times in {chance.denominator} within:")
             before = chance
-        found.append(f"{one['quantity']}: ±{int(one['half_width']):,}")
-    return found
+        result.append(f"{one['quantity']}: ±{int(one['half_width']):,}")
+    return result
 
 
 def spread(shown: Sequence[Shown]) -> str:

@@ -44,7 +44,7 @@ from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.controller import ReleaseController, Result
-from explorer.ui.release.draft import LedgerState, refused, sentence_of
+from explorer.ui.release.draft import LedgerState, refusal_text, sentence_of
 from explorer.ui.release.ledger_page import LedgerPage, LedgerWindow
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
@@ -350,7 +350,7 @@ class ReleaseWorkspace(Workspace):
 
     def _copy_from_map(self) -> None:
         """Copy region and ε of the map, on request only, and mark them as copied."""
-        chosen = self._session.state.selection
+        selected = self._session.state.selection
         draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
         study = get_study(next(c.id for c in study_infos() if c.workspace == MAP))
         request = self._session.state.request_of(study.id)
@@ -358,8 +358,8 @@ class ReleaseWorkspace(Workspace):
             if p.symbol == "ε":
                 typed["epsilon"] = str(request[p.key])
                 copied.add("epsilon")
-        if chosen is not None and chosen.region.plane is None:
-            typed["box"] = ", ".join(map(plain, chosen.region.declared))
+        if selected is not None and selected.region.plane is None:
+            typed["box"] = ", ".join(map(plain, selected.region.declared))
             copied.add("box")
         self.plan.show_draft(
             replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)
@@ -388,7 +388,7 @@ class ReleaseWorkspace(Workspace):
         text = sentence_of(error)
         if isinstance(error, RefusedError):
             account = self.ledger.account(self.plan.draft.population)
-            text = refused(account) if account is not None else text
+            text = refusal_text(account) if account is not None else text
         self._tell(Problem("release", text))
 
     def _busy_changed(self) -> None:
@@ -440,10 +440,10 @@ class ReleaseWorkspace(Workspace):
         """Show the result of a file check and continue with what waited for it."""
         self.plan.show_checked(plan, check)
         if self.asking is not None and self._paying is not None:
-            asked, button = self._paying
-            account = self.ledger.account(asked.population)
+            request, button = self._paying
+            account = self.ledger.account(request.population)
             if account is not None:
-                self._show_paying(asked, account, button)
+                self._show_paying(request, account, button)
         agreed, self._after_check = self._after_check, None
         if agreed is None:
             return
@@ -513,9 +513,9 @@ class ReleaseWorkspace(Workspace):
 
     def _in_front(self) -> tuple[str, dict[str, str]]:
         """Return id and parameters of the current simulation, if any."""
-        asked = self._session.state.request
-        study, values = get_study(asked.study), dict(asked.values)
-        read = (p.key for p in study.parameters if relevant(p, values, asked.quantity))
+        request = self._session.state.request
+        study, values = get_study(request.study), dict(request.values)
+        read = (p.key for p in study.parameters if relevant(p, values, request.quantity))
         return study.simulation_id(values), {key: str(values[key]) for key in read}
 
     def _unfinished_row(self, release: Release) -> tuple[str, list[Offer]]:

@@ -21,7 +21,7 @@ HELP = (
 )
 
 
-def offered(study: Study, request: Request, chosen: Sequence[str]) -> list[Parameter]:
+def sweepable(study: Study, request: Request, chosen: Sequence[str]) -> list[Parameter]:
     """Return the parameters that can be swept: relevant and selected ones."""
     swept = "" if request.sweep is None else request.sweep.key
     taken = {swept, *(parameter(study, swept).replaces if swept else ())}
@@ -36,7 +36,7 @@ def offered(study: Study, request: Request, chosen: Sequence[str]) -> list[Param
     ]
 
 
-def suggested(p: Parameter, request: Request) -> str:
+def initial_values(p: Parameter, request: Request) -> str:
     """Return initial values: all choices, or three numbers around the present one."""
     if p.kind is Kind.CHOICE:
         return ",".join(value for value, _ in p.choices)
@@ -193,13 +193,13 @@ class GridForm(QWidget):
 
     def show_grid(self, study: Study, request: Request, grid: Grid) -> None:
         """Show a grid and the sweepable parameters of a study."""
-        chosen = [text.partition("=")[0] for text in grid.over]
-        choices = offered(study, request, chosen)
+        selected = [text.partition("=")[0] for text in grid.over]
+        choices = sweepable(study, request, selected)
         items = [
             ("", "–"),
             *((p.key, "  ".join(filter(None, (p.symbol, p.name)))) for p in choices),
         ]
-        suggest = {p.key: suggested(p, request) for p in choices}
+        suggest = {p.key: initial_values(p, request) for p in choices}
         for row, text in zip(self.rows, [*grid.over, "", "", ""], strict=False):
             row.suggest = suggest
             row.parameter.offer(items, text.partition("=")[0])

@@ -16,17 +16,17 @@ from explorer.figures.captions import legend_label
 from explorer.figures.geometry import axis_coordinates, bar_edges
 from explorer.figures.grid_panels import Panel
 from explorer.figures.style import SeriesStyle
-from explorer.studies.base.numbers import NEARLY, format_number
+from explorer.studies.base.numbers import APPROXIMATELY, format_number
 from explorer.studies.base.study import Series
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.plot.axes import ValueAxis
 from explorer.ui.plot.curves import Curve, pen_of
 from explorer.ui.plot.labels import PlotLabel
-from explorer.ui.plot.reading import ABSENT, COMPUTING, reading
+from explorer.ui.plot.reading import COMPUTING, NOT_VALID, reading
 
-LEAST = (128, 92)
+MIN_PLOT_SIZE = (128, 92)
 """Minimum size of a plot in pixels; pages with larger grids scroll."""
-AROUND = (110, 80)
+MARGIN_SIZE = (110, 80)
 """Space for axes and headings in pixels."""
 ABSENT_SIGN = "✗"
 MAX_READINGS = 4
@@ -201,7 +201,9 @@ class SmallMultiples(pg.GraphicsView):
             axis.linkToView(self.plots[(rows - 1) * columns + column].view)
         self._grid = grid  # not owned by the scene
         self.setCentralItem(grid)
-        self.setMinimumSize(AROUND[0] + columns * LEAST[0], AROUND[1] + rows * LEAST[1])
+        self.setMinimumSize(
+            MARGIN_SIZE[0] + columns * MIN_PLOT_SIZE[0], MARGIN_SIZE[1] + rows * MIN_PLOT_SIZE[1]
+        )
         self.cursor_at = None
         self.selected = 0
         self._show_range(*self._whole)
@@ -280,8 +282,8 @@ class SmallMultiples(pg.GraphicsView):
                 absent = COMPUTING if s.computing else "∞" if s.infinite else ABSENT_SIGN
                 curve = plot.curves[s.key]
                 text = reading(curve, x, 0.0, plot.view.viewPixelSize(), self.x_symbol, absent)
-                text = ABSENT_SIGN if text == ABSENT else text
-                plain = text == absent or text.startswith(NEARLY)
+                text = ABSENT_SIGN if text == NOT_VALID else text
+                plain = text == absent or text.startswith(APPROXIMATELY)
                 there.append((s.key, text if plain else f"{s.role.glyph} {text}"))
             rank = {key: i for i, key in enumerate(self.read_first)}
             values.append(sorted(there, key=lambda one: rank.get(one[0], len(rank))))
@@ -447,7 +449,7 @@ class Legend(QListWidget):
         if listed == self._listed:
             return
         self._listed = listed
-        chosen = self.chosen
+        selected = self.chosen
         self.blockSignals(True)
         self.clear()
         for s in series:
@@ -458,7 +460,7 @@ class Legend(QListWidget):
                 shown = Qt.CheckState.Unchecked if s.key in hidden else Qt.CheckState.Checked
                 item.setCheckState(shown)
             self.addItem(item)
-            if s.key == chosen:
+            if s.key == selected:
                 self.setCurrentItem(item)
         self.blockSignals(False)
         self._fit()

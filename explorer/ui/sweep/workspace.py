@@ -392,8 +392,8 @@ class SweepWorkspace(Workspace):
         self.multiples.set_look(styles, hidden, view.x_log, view.y_log, *ends)
         self.multiples.x_symbol, labels = axis_words(answer)
         self.multiples.read_first = (self.legend.chosen, best_curve(answer))
-        found = panels(answer, self.page, self._curve)
-        self.multiples.show_panels(found, headings(answer), labels)
+        result = panels(answer, self.page, self._curve)
+        self.multiples.show_panels(result, headings(answer), labels)
         self.pages.show_page(page_text(answer, self.page), self.page, shape(answer)[0])
         self.legend.show_curves(listed, styles, hidden, ticks=not answer.grid.colours)
         self._offer_curves(answer)
@@ -424,8 +424,8 @@ class SweepWorkspace(Workspace):
     def _cells_of(self, number: int) -> tuple[Cell, ...]:
         if self.answer is None:
             return ()
-        found = panels(self.answer, self.page, self._curve)
-        return found[number].cells if number < len(found) else ()
+        result = panels(self.answer, self.page, self._curve)
+        return result[number].cells if number < len(result) else ()
 
     def _tell_of_cell(self) -> None:
         """Show the provenance of the selected plot."""

@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.ui.base.styled import follow_links, has_labels, linked, plain_label
+from explorer.ui.base.styled import follow_links, has_labels, link_labels, plain_label
 
-NARROWEST = 40
+MIN_WIDTH_PX = 40
 _HIGHEST = 16_777_215
 
 
@@ -38,7 +38,7 @@ class FixedSizeText(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setMinimumWidth(NARROWEST)
+        self.setMinimumWidth(MIN_WIDTH_PX)
 
     def text(self) -> str:
         """Return the text."""
@@ -52,7 +52,7 @@ class FixedSizeText(QWidget):
         links = has_labels(text)
         if links != (self._label.textFormat() == Qt.TextFormat.RichText):
             self._set_links(links)
-        self._label.setText(linked(text).replace("\n", "<br>") if links else text)
+        self._label.setText(link_labels(text).replace("\n", "<br>") if links else text)
         if links or self._height_moved():
             self._heights.clear()
             if self.heightForWidth(self.width()) != self.height():
@@ -103,7 +103,7 @@ class FixedSizeText(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Return the minimum size."""
-        return QSize(NARROWEST, self.fontMetrics().height())
+        return QSize(MIN_WIDTH_PX, self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Resize the label."""

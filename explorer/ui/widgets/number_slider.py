@@ -22,7 +22,7 @@ KEY_PAUSE_MS = 700
 """Key presses and wheel turns closer together than this are one gesture."""
 
 
-def stepped(p: Parameter, number: float, steps: float) -> float | int:
+def step_value(p: Parameter, number: float, steps: float) -> float | int:
     """Return the value moved by hundredths of the scale, integers by at least one."""
     moved = p.at_place(min(max(p.place_of(number) + steps / 100, 0.0), 1.0))
     if p.kind is Kind.INTEGER and moved == number:
@@ -80,7 +80,7 @@ class NumberSlider(QSlider):
     def step(self, steps: float) -> None:
         """Move by hundredths of the scale, integers by at least one."""
         self._pause.start()
-        self._move_to(stepped(self._parameter, self._number, steps))
+        self._move_to(step_value(self._parameter, self._number, steps))
 
     def _position(self, number: float) -> int:
         return round(STEPS * min(max(self._parameter.place_of(number), 0.0), 1.0))

@@ -143,12 +143,12 @@ class NumberTable(QTableView):
 
     def formatted(self, fmt: str) -> str:
         """Return the selection, or everything, in a format."""
-        chosen = self.selectionModel().selectedIndexes()
+        selected = self.selectionModel().selectedIndexes()
         table = self.table
-        if len(chosen) < 2:
+        if len(selected) < 2:
             return format_table(table.columns, table.rows, fmt, self.title, self.note, table.roles)
-        rows = sorted({i.row() for i in chosen})
-        places = sorted({i.column() for i in chosen})
+        rows = sorted({i.row() for i in selected})
+        places = sorted({i.column() for i in selected})
         return format_table(
             [table.columns[c] for c in places],
             [[table.rows[r][c] for c in places] for r in rows],

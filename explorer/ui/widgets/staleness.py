@@ -22,7 +22,7 @@ def dim(widget: QWidget, dimmed: bool) -> None:
         widget.setGraphicsEffect(None)  # type: ignore[arg-type]  # None takes the effect away
 
 
-LAST = "This is the last answer there was, not one to the present question."
+LAST_ANSWER = "This is the last answer there was, not one to the present question."
 UPDATING = "updating…"
 _MARGIN = 8
 
@@ -51,7 +51,7 @@ class StaleMark(QLabel):
 
     def mark(self, stale: bool, updating: bool) -> None:
         """Mark the result as stale, or not; `updating` if a new one is on the way."""
-        self.setText(UPDATING if updating else LAST)
+        self.setText(UPDATING if updating else LAST_ANSWER)
         self.setWordWrap(not updating)
         self._place()
         self.setVisible(stale)

@@ -266,7 +266,7 @@ def test_all_users_are_counted_in_pieces_and_the_counting_can_be_stopped(
     y, x, t = rng.integers(0, 1_000, (3, 3_000)).astype(np.int32)
     rows, where = UserRows(y, x, t, starts, ends), BoxFilter(GridBox(100, 100, 900, 800), 50, 950)
     want = count_rows(rows, where, 2, bits=40)
-    monkeypatch.setattr(row_pass, "_PIECE", 120)
+    monkeypatch.setattr(row_pass, "_CHUNK_ROWS", 120)
     checks: list[int] = []
     found = count_all(rows, where, 2, 40, lambda: checks.append(1))
     assert len(checks) > 20

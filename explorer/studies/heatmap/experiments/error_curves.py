@@ -26,7 +26,7 @@ from explorer.studies.base.study import Request
 from explorer.studies.heatmap.contributions import RULE
 from explorer.studies.heatmap.experiments.plan import QUANTILES, Point, Row, Trials, summarise
 from explorer.studies.heatmap.experiments.samples import FILLED_SHARES, Place, Source
-from explorer.studies.heatmap.experiments.trial import LEAST, Found, Trial
+from explorer.studies.heatmap.experiments.trial import MEASURE_MINIMA, Found, Trial
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DRAWS = 20
@@ -35,7 +35,7 @@ MAX_CURVES = 5
 """Mechanisms that are compared at once."""
 STAGES = (1, 3)
 """Draws a point that every curve has before any has more."""
-OFTEN = 0.9
+TARGET_SHARE = 0.9
 """The share of draws that are to be at least as good as a target: 9 of 10."""
 
 
@@ -110,8 +110,8 @@ class Measure:
 
     @property
     def quantile(self) -> float:
-        """Which quantile of the draws `OFTEN` of them are at least as good as."""
-        return OFTEN if self.low_is_good else round(1 - OFTEN, 12)
+        """Which quantile of the draws `TARGET_SHARE` of them are at least as good as."""
+        return TARGET_SHARE if self.low_is_good else round(1 - TARGET_SHARE, 12)
 
 
 MEASURES = {
@@ -289,7 +289,9 @@ def error_curves(
         numbers = [np.nan if value is None else value for value in values]
         curve = points.setdefault(row.point.values["mechanism"], [])
         curve.append((float(row.point.x or 0.0), numbers))
-    return [_curve(mechanism, of_it, LEAST[measure]) for mechanism, of_it in points.items()]
+    return [
+        _curve(mechanism, of_it, MEASURE_MINIMA[measure]) for mechanism, of_it in points.items()
+    ]
 
 
 def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]], least: float) -> ErrorCurve:

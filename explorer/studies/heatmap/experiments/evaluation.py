@@ -22,11 +22,11 @@ from explorer.studies.heatmap.experiments.samples import (
     data_of,
 )
 
-NOBODY = (
+NO_CHECKINS = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
     "with: choose another region, or judge ε on a stand-in"
 )
-NOT_THERE = (
+NO_CHECKINS_OF_FILE = (
     "{name}: nobody checked in inside the map's region; choose a file that covers it, or the "
     "synthetic people"
 )
@@ -62,7 +62,7 @@ class EvaluationData:
     data_seed: int = 0
     share: Fraction | None = None
     check: Callable[[], None] = lambda: None
-    nobody: str = NOBODY
+    nobody: str = NO_CHECKINS
     image: str | None = None
     _last: tuple[object, Any] = field(default=((), None), repr=False)
 

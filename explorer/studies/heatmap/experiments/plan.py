@@ -23,7 +23,13 @@ from explorer.privacy.heatmaps import level_of
 from explorer.studies.base.simulation import student_95
 from explorer.studies.heatmap.contributions import PARAMETERS, RULE, rule_of
 from explorer.studies.heatmap.experiments.samples import Place, Source, write_sample
-from explorer.studies.heatmap.experiments.trial import LEAST, MEASURES, Found, Trial, make_trial
+from explorer.studies.heatmap.experiments.trial import (
+    MEASURE_MINIMA,
+    MEASURES,
+    Found,
+    Trial,
+    make_trial,
+)
 
 QUANTILES = (0.05, 0.1, 0.5, 0.9, 0.95)
 
@@ -264,7 +270,10 @@ class Trials:
             for row in self.rows
         ]
         rows = [
-            {**_labels(row), **_columns({m: summarise([of_row[m]], LEAST[m]) for m in MEASURES})}
+            {
+                **_labels(row),
+                **_columns({m: summarise([of_row[m]], MEASURE_MINIMA[m]) for m in MEASURES}),
+            }
             for row, of_row in zip(self.rows, draws, strict=True)
         ]
         means, compared = _over_regions(self.rows, draws)
@@ -336,8 +345,8 @@ def _over_regions(
         first = next(iter(by_mechanism))
         for mechanism, values in by_mechanism.items():
             label = labels[name, mechanism]
-            found = {m: summarise(v, LEAST[m]) for m, v in values.items()}
-            means.append({**label, **_mean_columns(found)})
+            result = {m: summarise(v, MEASURE_MINIMA[m]) for m, v in values.items()}
+            means.append({**label, **_mean_columns(result)})
             if mechanism != first:
                 against = by_mechanism[first]
                 paired = {m: summarise(differences(v, against[m])) for m, v in values.items()}

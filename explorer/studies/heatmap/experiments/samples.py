@@ -433,12 +433,12 @@ def generator(*name: object) -> np.random.Generator:
 
 def in_unit_square(draw: Callable[[int], FloatArray], count: int) -> FloatArray:
     """Return so many points (x, y) of a sampler, those outside [0, 1)² drawn again."""
-    found = np.empty((0, 2))
-    while missing := count - len(found):
+    result = np.empty((0, 2))
+    while missing := count - len(result):
         points = draw(missing)
         inside = ((points >= 0) & (points < 1)).all(axis=1)
-        found = np.concatenate([found, points[inside]])
-    return found
+        result = np.concatenate([result, points[inside]])
+    return result
 
 
 def _number_of_users(users: int | None) -> int:

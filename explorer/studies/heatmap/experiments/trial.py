@@ -41,7 +41,7 @@ KIND = "heatmap-trial/1"
 """Version of the fields of a trial."""
 OF_COUNTS = frozenset(p.key for p in CONTRIBUTIONS)
 MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
-LEAST = {measure: -1.0 if measure == "pearson" else 0.0 for measure in MEASURES}
+MEASURE_MINIMA = {measure: -1.0 if measure == "pearson" else 0.0 for measure in MEASURES}
 """What a measure can't be below."""
 
 Trial = dict[str, Any]
@@ -139,22 +139,22 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     trial = task["trial"]
     if trial["kind"] != KIND:
         raise ValueError(f"trial: kind {trial['kind']!r} is not {KIND!r}")
-    sample, context = _opened(task["folder"], trial["counts"])
+    sample, context = _open(task["folder"], trial["counts"])
     selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
     request = default_request(HeatmapStudy(), **trial["values"])
     request = replace(request, selection=selection, seed=noise_seed(trial))
     estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch()))
-    return _compared(estimate.map, sample, context, trial)
+    return _compare(estimate.map, sample, context, trial)
 
 
 def run_grey(task: Mapping[str, Any]) -> Found:
     """Return how near the evenly grey map comes to the true one of a trial: what no data give."""
     trial = task["trial"]
-    sample, context = _opened(task["folder"], trial["counts"])
-    return _compared(SparseMap.uniform(sample.counts.level), sample, context, trial)
+    sample, context = _open(task["folder"], trial["counts"])
+    return _compare(SparseMap.uniform(sample.counts.level), sample, context, trial)
 
 
-def _compared(estimate: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
+def _compare(estimate: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
     """Return what a trial measures of a map and the true one, both blurred.
 
     Distances are those of block sums and need no whole heatmap.
@@ -241,7 +241,7 @@ class TrialContext:
 
 
 @lru_cache(maxsize=8)
-def _opened(folder: str, digest: str) -> tuple[Sample, TrialContext]:
+def _open(folder: str, digest: str) -> tuple[Sample, TrialContext]:
     """Return a sample and its cache; the last few samples stay open."""
     sample = open_sample(Path(folder), digest)
     selection = Selection(digest, Region(*UNIT_SQUARE)).rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.csv_rows import CsvRows
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
+from explorer.studies.base.numbers import APPROXIMATELY, at_least, at_most, nearest
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
@@ -42,9 +42,9 @@ from explorer.studies.heatmap.experiments.utility_search import (
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DIGITS = 3
-OFTEN, MEAN = "often", "mean"
+TARGET_SHARE, MEAN = "often", "mean"
 """Statistic of the draws that is shown: 90 % quantile or mean."""
-LOOK = (
+CURATOR_NOTE = (
     "Estimated from these check-ins: choosing ε here is itself a look at the data. For a release "
     "choose on a stand-in."
 )
@@ -76,7 +76,7 @@ class Line:
     least: bool
 
 
-def reached(curve: ErrorCurve, measure: Measure) -> FloatArray:
+def reached_value(curve: ErrorCurve, measure: Measure) -> FloatArray:
     """Return the error that 9 of 10 draws do not exceed; the mean where there is one draw alone."""
     few = np.asarray(curve.draws) < 2  # or what is proved, of the mean
     return np.where(few, curve.mean, curve.quantile(measure.quantile))
@@ -88,7 +88,7 @@ def estimates(
     """Return the estimated ε of every mechanism."""
     return {
         curve.mechanism: estimate_epsilon(
-            curve.x, reached(curve, measure), target, measure.low_is_good
+            curve.x, reached_value(curve, measure), target, measure.low_is_good
         )
         for curve in curves
     }
@@ -99,7 +99,7 @@ def usable(epsilon: float) -> float:
     return float(at_most(epsilon, DIGITS))
 
 
-def rounded(value: float) -> float:
+def round_shown(value: float) -> float:
     """Return a number with as many digits as are shown."""
     return float(f"{value:.{DIGITS}g}")
 
@@ -112,16 +112,16 @@ def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list
         if curve.proved:
             rows.append(_proved_line(curve, measure, target, title))
             continue
-        found = estimates([curve], measure, target)[curve.mechanism]
-        known = curve.x[np.isfinite(reached(curve, measure))]
+        result = estimates([curve], measure, target)[curve.mechanism]
+        known = curve.x[np.isfinite(reached_value(curve, measure))]
         words, epsilon = NOT_KNOWN, None
-        if found is not None and found.epsilon is not None:
-            epsilon = usable(found.epsilon)
-            words = f"{NEARLY} {nearest(epsilon, DIGITS)}"
-        elif found is not None and found.beyond < 0:
+        if result is not None and result.epsilon is not None:
+            epsilon = usable(result.epsilon)
+            words = f"{APPROXIMATELY} {nearest(epsilon, DIGITS)}"
+        elif result is not None and result.beyond < 0:
             epsilon = float(known[0])
             words = f"below {nearest(epsilon, DIGITS)}"
-        elif found is not None:
+        elif result is not None:
             words = f"over {nearest(float(known[-1]), DIGITS)}"
         rows.append(Line(curve.mechanism, title, words, epsilon, False))
     rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
@@ -144,7 +144,7 @@ def _proved_line(curve: ErrorCurve, measure: Measure, target: float, title: str)
 
 def at(curve: ErrorCurve, measure: Measure, x: float) -> float | None:
     """Return what 9 of 10 draws reach at any x, read off the curve; None beyond its ends."""
-    y = reached(curve, measure)
+    y = reached_value(curve, measure)
     known = np.isfinite(y)
     if not known.any():
         return None
@@ -183,7 +183,7 @@ def sentence(
     today = at(curve, measure, now)
     text += "."
     if today is not None:
-        value = measure.written(f"{NEARLY} {nearest(today, DIGITS)}")
+        value = measure.written(f"{APPROXIMATELY} {nearest(today, DIGITS)}")
         text += f" At today's ε = {nearest(now, DIGITS)} it is {value}."
     least = min(curve.draws)
     if least < DRAWS:
@@ -198,7 +198,7 @@ def _proved_sentence(reach: str, line: Line) -> str:
     return f"With {line.title} this map {reach} {ON_AVERAGE}{above}: that is proved."
 
 
-def certified(result: Found, mechanism: str, measure: Measure, target: float) -> str:
+def search_report(result: Found, mechanism: str, measure: Measure, target: float) -> str:
     """Return what a search found."""
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
     parts = []
@@ -216,7 +216,7 @@ def certified(result: Found, mechanism: str, measure: Measure, target: float) ->
 def sure_answer(result: Found, mechanism: str, measure: Measure, target: float) -> tuple[str, str]:
     """Return headline and sentence of what a search found."""
     head = "ε = …" if result.enough is None else f"ε = {at_most(result.enough)}"
-    return head, certified(result, mechanism, measure, target)
+    return head, search_report(result, mechanism, measure, target)
 
 
 def over(axis: Axis, measure: Measure, now: float) -> str:
@@ -228,7 +228,7 @@ def over(axis: Axis, measure: Measure, now: float) -> str:
 def evaluation_text(came: Origin, users: int, mechanism: str, w: int) -> str:
     """Return on whom an answer about a mechanism rests, and what must be vouched for."""
     cells = FEW.format(w=w) if MECHANISMS[mechanism].proved in FEW_CELLS else ""
-    template = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, LOOK)
+    template = {Origin.STAND_IN: STAND_IN, Origin.THEORY: THEORY}.get(came, CURATOR_NOTE)
     return template.format(users=f"{users:,}", cells=cells)
 
 
@@ -256,7 +256,7 @@ def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
 def statistic_text(statistic: str, measure: Measure) -> str:
     """Return what the curves show."""
     side = "below" if measure.low_is_good else "above"
-    return f"9 of 10 draws are {side}" if statistic == OFTEN else "mean of draws"
+    return f"9 of 10 draws are {side}" if statistic == TARGET_SHARE else "mean of draws"
 
 
 def table_rows(
@@ -290,7 +290,7 @@ TARGET, GREY = "target", "evenly_grey"
 """Readouts that a page draws as lines."""
 
 BANDS = {
-    OFTEN: "Bands: 10–90 % of draws.",
+    TARGET_SHARE: "Bands: 10–90 % of draws.",
     MEAN: "Bands: 95 % interval of the mean over new noise.",
 }
 
@@ -314,7 +314,7 @@ def utility_result(
     request : Request
         That of the map: its settings hold except for the parameter on the axis.
     statistic : str
-        `OFTEN` or `MEAN`: what is drawn of the draws.
+        `TARGET_SHARE` or `MEAN`: what is drawn of the draws.
     drawn : sequence of Series
         As they are on the screen.
     grey : ndarray
@@ -336,7 +336,7 @@ def utility_result(
         readouts.append(ScalarResult(GREY, errs, float(grey[0]), Role.EXACT, measure.unit))
     tables = [draws_table(curves, axis, measure)]
     if on_epsilon:
-        tables.insert(0, _needed(curves, measure, target))
+        tables.insert(0, _needed_epsilons(curves, measure, target))
     return Result(
         replace(
             request,
@@ -388,7 +388,7 @@ def draws_table(curves: Sequence[ErrorCurve], axis: Axis, measure: Measure) -> T
     )
 
 
-def _needed(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> Table:
+def _needed_epsilons(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> Table:
     """Return which ε each mechanism needs for the target."""
     wanted_value = measure.written(nearest(target, DIGITS))
     rows = tuple((line.title, line.words) for line in lines(curves, measure, target))

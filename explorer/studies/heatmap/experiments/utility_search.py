@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.heatmaps import lower_rank, upper_rank
-from explorer.studies.heatmap.experiments.error_curves import OFTEN
+from explorer.studies.heatmap.experiments.error_curves import TARGET_SHARE
 
-LARGEST = 20.0
+MAX_EPSILON = 20.0
 """The largest ε of the study."""
-GRID = tuple(min(0.01 * 2 ** (j / 4), LARGEST) for j in range(45))
+GRID = tuple(min(0.01 * 2 ** (j / 4), MAX_EPSILON) for j in range(45))
 """Range of a search."""
 SIZES = (100, 200, 400, 800)
 """Draws at one ε: each time twice as many, the ones before among them."""
 ERROR = Fraction(5, 100)
 """Largest probability that any statement of a search is wrong."""
-EACH = ERROR / (len(GRID) * len(SIZES))
+RISK_PER_LOOK = ERROR / (len(GRID) * len(SIZES))
 """At every ε and number of draws, so that it does not matter which are looked at.
 
 What is said there can be wrong on one side alone: either the ε is enough, or it is not. A plain
@@ -209,11 +209,11 @@ def search(target: float, low_is_good: bool = True) -> Asks:
 def reaches(values: Sequence[float], target: float, low_is_good: bool = True) -> bool | None:
     """Return whether 9 of 10 draws reach a target; None if too few draws decide it.
 
-    Wrong with a chance of at most `EACH`.
+    Wrong with a chance of at most `RISK_PER_LOOK`.
     """
     signed = np.asarray(values, dtype=float) * (1 if low_is_good else -1)
     ordered, aim = np.sort(signed), target if low_is_good else -target
-    quantile, sure = Fraction(str(OFTEN)), 1 - EACH
+    quantile, sure = Fraction(str(TARGET_SHARE)), 1 - RISK_PER_LOOK
     above = upper_rank(ordered.size, quantile, sure)
     if above is not None and ordered[above - 1] <= aim:
         return True

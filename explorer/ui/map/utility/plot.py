@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.error_curves import HERE, SAMPLE, THEORY, ErrorCurves, Question
-from explorer.engine.session.utility_settings import UtilitySettings, judged_on_words
+from explorer.engine.session.utility_settings import UtilitySettings, evaluation_words
 from explorer.figures import style
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import nearest
@@ -39,10 +39,10 @@ from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS, axe
 from explorer.studies.heatmap.experiments.utility_report import (
     DIGITS,
     MEAN,
-    OFTEN,
+    TARGET_SHARE,
     Line,
     log_axis,
-    reached,
+    reached_value,
     statistic_text,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
@@ -60,7 +60,7 @@ APART_PX = 15.0
 """Vertical distance between names at the ends of curves."""
 NAMES_PX = 26
 """Horizontal space for them in addition to their text."""
-WIDE = 600
+NAMES_BESIDE_PX = 600
 """Width in pixels from which names stand beside the axes, else inside."""
 GROUND_ALPHA = 200
 """Opacity behind texts over curves."""
@@ -170,7 +170,7 @@ class ErrorPlot(BoundsPlot):
         """Mark the intersections of curves and target."""
         spots, best = [], None
         proved = self._answer is not None and self._answer.question.proved
-        for line in lines if target is not None and (proved or statistic == OFTEN) else ():
+        for line in lines if target is not None and (proved or statistic == TARGET_SHARE) else ():
             if line.epsilon is None or line.words.startswith("below"):
                 continue
             place = QPointF(math.log10(line.epsilon), self.target.line.value())
@@ -284,7 +284,7 @@ class ErrorPlot(BoundsPlot):
 
     @property
     def _beside(self) -> bool:
-        return bool(self.width() >= WIDE)
+        return bool(self.width() >= NAMES_BESIDE_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Reserve space for names beside the axes if wide enough."""
@@ -327,7 +327,7 @@ def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
     if statistic == MEAN:
         y, low, high = curve.mean, curve.low, curve.high
     else:
-        y, low, high = reached(curve, measure), curve.quantile(0.1), curve.quantile(0.9)
+        y, low, high = reached_value(curve, measure), curve.quantile(0.1), curve.quantile(0.9)
     low, high = np.where(np.isfinite(low), low, y), np.where(np.isfinite(high), high, y)
     mechanism = MECHANISMS[curve.mechanism]
     if curve.proved:
@@ -368,7 +368,7 @@ def grey_series(answer: ErrorCurves) -> tuple[Series, ...]:
 MORE_DRAWS = 100
 FILE = "file"
 SIDE_LETTERS = 40
-STATISTICS = ((words.OFTEN, "9 of 10 draws"), (words.MEAN, "mean of draws"))
+STATISTICS = ((words.TARGET_SHARE, "9 of 10 draws"), (words.MEAN, "mean of draws"))
 EVALUATED_ON = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
@@ -386,7 +386,7 @@ def stamp_of(question: Question) -> str:
 def csv_of(answer: ErrorCurves) -> str:
     """Return the values of all curves as CSV, stamped."""
     question = answer.question
-    about = [f"judged on: {judged_on_words(question.judged_on)}", f"{answer.users} users"]
+    about = [f"judged on: {evaluation_words(question.judged_on)}", f"{answer.users} users"]
     about += [f"{key} = {value}" for key, value in question.request.values]
     axis, measure = AXES[question.axis], question.shown_measure
     return words.as_csv(answer.curves, axis, measure, stamp_of(question), about)
@@ -470,7 +470,7 @@ class Parts:
         question: Question,
     ) -> None:
         """Show the ε that each mechanism needs for a target, one selected."""
-        of = dict(STATISTICS)[words.MEAN if question.proved else words.OFTEN]
+        of = dict(STATISTICS)[words.MEAN if question.proved else words.TARGET_SHARE]
         self.unit.setText(f"{measure.unit}, {of}".lstrip(" ,"))
         value = measure.written(nearest(target, words.DIGITS))
         self.table.title = f"ε for {value}, {of}"

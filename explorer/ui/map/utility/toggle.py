@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 VIEW = "explorer.ui.map.utility.view:UtilityView"
-EXPORTED = "explorer.ui.map.utility.view:exported"
+EXPORTED = "explorer.ui.map.utility.view:export_curves"
 """Imported when first opened or exported."""
-HIGHEST = 330
+MAX_HEIGHT = 330
 """Height in pixels; the maps keep the rest."""
-TIGHT = 700
+MIN_TOTAL_HEIGHT = 700
 """Total height in pixels below which it is a tab without maps."""
 NARROW = 600
 """The same for the width."""
@@ -148,7 +148,7 @@ class UtilityToggle(QObject):
         if event.type() == QEvent.Type.Resize:
             size = self._parent.size()
             narrow = size.width() < NARROW or is_narrow(self._parent)
-            space = narrow or size.height() < TIGHT, narrow
+            space = narrow or size.height() < MIN_TOTAL_HEIGHT, narrow
             if space != (self.small, self.narrow):
                 self.small, self.narrow = space
                 self.small_changed.emit(self.small)
@@ -165,7 +165,7 @@ class UtilityToggle(QObject):
         self._instead_of.setVisible(not shown)
         self._maps.setVisible(not (shown and self.small))
         if self.view is not None and self._box is not None:
-            self.view.setMaximumHeight(QWIDGETSIZE_MAX if self.small else HIGHEST)
+            self.view.setMaximumHeight(QWIDGETSIZE_MAX if self.small else MAX_HEIGHT)
 
     def _choose(self, shown: bool) -> None:
         which = self._session.state.which

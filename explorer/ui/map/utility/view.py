@@ -202,8 +202,8 @@ class UtilityView(QWidget):
 
     def target_of(self, measure: str) -> float:
         """Return the target error of a measure: chosen, or the default."""
-        chosen = self.request.selection
-        sides = None if chosen is None else place_of(chosen.region).sides_km
+        selected = self.request.selection
+        sides = None if selected is None else place_of(selected.region).sides_km
         return self.which.targets.get(measure) or first_target(MEASURES[measure], sides)
 
     @property
@@ -217,12 +217,12 @@ class UtilityView(QWidget):
 
         Only mechanisms with a curve; for proved values, the best one that has them.
         """
-        chosen = self._mechanism or str(self.request["mechanism"])
-        if not MECHANISMS[chosen].comparable:
-            chosen = RECOMMENDED.key
-        if self._mechanism or not self._shown.proved or MECHANISMS[chosen].proved:
-            return chosen
-        return next((line.mechanism for line in self.lines if line.epsilon is not None), chosen)
+        selected = self._mechanism or str(self.request["mechanism"])
+        if not MECHANISMS[selected].comparable:
+            selected = RECOMMENDED.key
+        if self._mechanism or not self._shown.proved or MECHANISMS[selected].proved:
+            return selected
+        return next((line.mechanism for line in self.lines if line.epsilon is not None), selected)
 
     def question(self) -> Question:
         """Return the request for the curves."""
@@ -231,7 +231,7 @@ class UtilityView(QWidget):
 
     def set_target(self, target: float, gesture: str | None = None) -> None:
         """Set another target."""
-        which = self.which.with_target(self.which.measure, words.rounded(target))
+        which = self.which.with_target(self.which.measure, words.round_shown(target))
         self._session.set_which(which, "change target", gesture)
 
     def ask(self, after_ms: int = ASK_AFTER_MS) -> None:
@@ -323,11 +323,11 @@ class UtilityView(QWidget):
     # What was chosen -----------------------------------------------------------------------------
 
     def _choose(self, name: str, box: ChoiceBox) -> None:
-        chosen = str(box.currentData())
-        if chosen == FILE:
+        selected = str(box.currentData())
+        if selected == FILE:
             path, _ = QFileDialog.getOpenFileName(self, "A public file of check-ins to judge on")
-            chosen = path or self.which.judged_on
-        which = self.which.with_choice(name, chosen)
+            selected = path or self.which.judged_on
+        which = self.which.with_choice(name, selected)
         self._session.set_which(which, f"choose {box.currentText()}")
         self.parts.offer(self.which)
 
@@ -354,13 +354,13 @@ class UtilityView(QWidget):
     def _set_map(self, mechanism: str, axis: Axis, x: float) -> None:
         if self.request.selection is None:
             return
-        asked = request_at(self.request, mechanism, axis, x, self._shown.origin)
+        request = request_at(self.request, mechanism, axis, x, self._shown.origin)
         self._mechanism = ""
-        self._session.follow(asked, text=f"use {axis.symbol} = {nearest(x)}")
+        self._session.follow(request, text=f"use {axis.symbol} = {nearest(x)}")
 
     def _drag_epsilon(self, x: float) -> None:
         if self.which.axis == "epsilon":
-            epsilon = min(max(words.rounded(x), 0.01), 20.0)
+            epsilon = min(max(words.round_shown(x), 0.01), 20.0)
             self._session.set_value("epsilon", epsilon, STUDY, gesture="which ε")
 
     # What comes ----------------------------------------------------------------------------------
@@ -491,7 +491,7 @@ class UtilityView(QWidget):
             self._restyle()
 
 
-def exported(view: UtilityView) -> Exported | None:
+def export_curves(view: UtilityView) -> Exported | None:
     """Return the curves for export; None if there are none."""
     answer, drawn = view.answer, view.plot.result
     if answer is None or drawn is None:
