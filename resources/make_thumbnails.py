@@ -34,7 +34,7 @@ from explorer.studies.base.study import (
     quantity,
 )
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.gallery.thumbnails import STEPS
+from explorer.ui.gallery.gallery import STEPS
 
 FILE = "thumbnails.json.z"
 POINTS = 24

@@ -123,7 +123,7 @@ def test_parts_may_differ_in_the_lines_above(tmp_path: Path) -> None:
 def test_first_look_begins_below_the_header(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "SMALL", 0)
+    monkeypatch.setattr(text, "MAX_UNSAMPLED_BYTES", 0)
     monkeypatch.setattr(text, "MIN_BLOCK", 64)
     lines = ["Positions, all", "from 1,2,3", HEADER, ",,,deg,deg"]
     path = write(content(lines, ",", rows=ROWS * 200))

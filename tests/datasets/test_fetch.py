@@ -14,10 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from explorer.checkins.presets import PRESETS, preset
 
 from explorer.checkins.errors import FetchCancelled, FetchError
-from explorer.checkins.public_files import MAX_BYTES, SOURCES, fetch, fetch_source
+from explorer.checkins.public_files import MAX_BYTES, PRESETS, SOURCES, fetch, fetch_source, preset
 from tests import snapshots
 
 BODY = gzip.compress(os.urandom(600_000), mtime=0)

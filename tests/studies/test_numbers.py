@@ -17,7 +17,7 @@ from explorer.studies.base.numbers import (
     format_number,
     nearest,
 )
-from explorer.ui.widgets.numbers import parse_number
+from explorer.ui.widgets.value_field import parse_number
 
 ROOMS = Path(__file__).resolve().parents[2] / "explorer"
 
@@ -118,7 +118,7 @@ _ALLOWED = {
     "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
     "ui/controllers/activity.py",
-    "ui/dialogs/coordinate_fields.py",
+    "ui/dialogs/reading_fields.py",
     "ui/panels/data.py",
     "ui/dialogs/busiest.py",
     "ui/dialogs/open_checkins.py",

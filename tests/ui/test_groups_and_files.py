@@ -21,7 +21,7 @@ from explorer.engine.runtime import (
 from explorer.engine.session.recipe import Recipe
 from explorer.studies.base.study import Cancelled, SpacePicture, default_sweep, parameter
 from explorer.studies.registry import get_study
-from explorer.ui.panels.space import MAX_POINTS, SpacePlot, SpaceView
+from explorer.ui.panels.parameters import MAX_POINTS, SpacePlot, SpaceView
 from tests import snapshots
 from tests.ui.marks_study import MarksStudy
 from tests.ui.test_access import check

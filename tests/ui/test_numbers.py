@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.ui.widgets.numbers import parse_number, rich
+from explorer.ui.widgets.value_field import parse_number, rich
 
 
 @pytest.mark.parametrize(

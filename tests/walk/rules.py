@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result
-from explorer.ui.plot.swatch import ElidedLabel
+from explorer.ui.plot.labels import ElidedLabel
 from explorer.ui.widgets.parameter_rows import ParameterRow
 from tests.studies.checks import assert_sound
 

@@ -314,7 +314,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "capped",
             "Depth cap + LP",
             "depth cap + LP",
-            _RUN + "capped",
+            _RUN + "run_capped",
             _LEVELS,
             (CAPPED,),
             uses=("w", "n0", "backend"),

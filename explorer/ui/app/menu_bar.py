@@ -20,8 +20,7 @@ from explorer.ui.app.self_test import SelfTest
 from explorer.ui.base import theme as themes
 from explorer.ui.base.styled import plain_tip
 from explorer.ui.controllers.cached_checkins import CachedCheckins
-from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
-from explorer.ui.dialogs.errata import Errata
+from explorer.ui.dialogs.about import Errata, about_dialog, keys_dialog, words_dialog
 from explorer.ui.dialogs.help_window import UserGuide
 from explorer.ui.dialogs.palette import KEY
 from explorer.ui.panels.presets import PresetMenu

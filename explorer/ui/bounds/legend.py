@@ -31,11 +31,11 @@ from explorer.studies.base.study import Result, Series
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label, tool_button, with_titles
 from explorer.ui.panels.headline import BEST, HeadlineStrip
+from explorer.ui.plot.labels import ElidedLabel, Swatch
 from explorer.ui.plot.reading import COMPUTING
-from explorer.ui.plot.swatch import ElidedLabel, Swatch
 from explorer.ui.widgets.boxes import CheckBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
-from explorer.ui.widgets.numbers import rich
+from explorer.ui.widgets.value_field import rich
 
 NOT_VALID = "not valid"
 _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"

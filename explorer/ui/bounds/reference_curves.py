@@ -36,7 +36,7 @@ from explorer.ui.controllers.file_controller import paths_in
 from explorer.ui.controllers.study_controller import BackgroundAnswers
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.plot.curve_plot import BoundsPlot
-from explorer.ui.plot.swatch import ElidedLabel, Swatch
+from explorer.ui.plot.labels import ElidedLabel, Swatch
 
 
 @dataclass(frozen=True)

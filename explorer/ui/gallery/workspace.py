@@ -32,10 +32,11 @@ from explorer.ui.gallery.gallery import (
     Gallery,
     PresetEntry,
     entries_of,
+    paint,
     short_paper,
+    thumbnail,
     verdict_colour,
 )
-from explorer.ui.gallery.thumbnails import paint, thumbnail
 from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.boxes import CheckBox
 

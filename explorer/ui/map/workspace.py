@@ -1,24 +1,27 @@
-"""The Map workspace: true and private heatmaps, tools and error metrics."""
+"""The Map workspace: true and private heatmaps, repeated draws, tools and error metrics."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 from typing import Self
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
-from explorer.engine.service import StudyService
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.service import AnswerRunner, StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box, Region
-from explorer.studies.base.study import Result
+from explorer.studies.base.study import Fidelity, Request, Result
 from explorer.studies.heatmap.parameters import ERROR, OF_DRAWS
 from explorer.studies.registry import study_info, study_infos
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.playback import InputWatcher
 from explorer.ui.base.styled import plain_label
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
@@ -30,7 +33,6 @@ from explorer.ui.map.cells import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions, UsersLine
 from explorer.ui.map.layers import Dots, prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
-from explorer.ui.map.noise_animation import Play
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes, PaneChooser
 from explorer.ui.map.preview import HINT, PreviewStack
@@ -38,6 +40,95 @@ from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.tool_bar import ToolBar
 from explorer.ui.map.utility.toggle import MAX_NARROW_PANES, MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
+
+FRAME_S = 0.04
+"""Shortest time between two draws: 25 per second."""
+
+
+class Play(QObject):
+    """Requests one draw after the other; the next only after the last has arrived.
+
+    The session is not changed: afterwards its seed applies again. Any input except on the starter
+    buttons stops the animation.
+
+    Signals
+    -------
+    drawn(Result)
+        Result of another draw.
+    stopped()
+        Emitted also after an error.
+    """
+
+    drawn = Signal(object)
+    stopped = Signal()
+    _delivered = Signal(object)
+
+    def __init__(self, service: StudyService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._worker: AnswerRunner | None = None
+        self._asked: Request | None = None
+        self._generation = 0
+        self._asked_at = 0.0
+        self._input = InputWatcher(self)
+        self._input.input_received.connect(self.stop)
+        self._next = QTimer(self, singleShot=True)
+        self._next.timeout.connect(self._ask)
+        self._delivered.connect(self._receive)
+
+    @property
+    def playing(self) -> bool:
+        """Whether the animation runs."""
+        return self._asked is not None
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the last requested draw."""
+        return None if self._asked is None else self._asked.seed
+
+    def start(self, request: Request, *starters: QWidget) -> None:
+        """Start with the seed after a request's; input to the starters does not stop it."""
+        if self._worker is None:
+            self._worker = self._service.answers("play", self._delivered.emit)
+        self._asked = replace(request, fidelity=Fidelity.COARSE)
+        self._input.watch(*starters)
+        self._ask()
+
+    def stop(self) -> None:
+        """Stop if running."""
+        if self._asked is None or self._worker is None:
+            return
+        self._asked = None
+        self._next.stop()
+        self._worker.cancel()
+        self._input.rest()
+        self.stopped.emit()
+
+    def close(self) -> None:
+        """Stop everything and wait for the thread."""
+        self.stop()
+        if self._worker is not None:
+            self._worker.close()
+
+    def _ask(self) -> None:
+        if self._asked is None or self._worker is None:
+            return
+        self._asked = replace(self._asked, seed=(self._asked.seed + 1) % 2**31)
+        self._asked_at = time.perf_counter()
+        self._generation = self._worker.submit(self._asked)
+
+    def _receive(self, delivery: Delivery) -> None:
+        if self._asked is None or delivery.generation != self._generation:
+            return
+        result = delivery.result
+        if delivery.error is not None:
+            self.stop()
+        elif result is not None and not result.early and not self._next.isActive():
+            self._generation += 1  # refined results of this draw are not needed
+            self.drawn.emit(result)
+            rest = FRAME_S - (time.perf_counter() - self._asked_at)
+            self._next.start(max(0, round(1e3 * rest)))
+
 
 PREPARE_AFTER_MS = 300
 """Delay after the first show before tiles are built; until then the first picture needs the

@@ -26,8 +26,7 @@ from explorer.ui.base.playback import RunButton
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
-from explorer.ui.widgets.numbers import rich
-from explorer.ui.widgets.value_field import ValueField
+from explorer.ui.widgets.value_field import ValueField, rich
 
 _TABLE_LINES = 5
 
