@@ -91,7 +91,7 @@ def test_rounding_is_on_the_safe_side(monkeypatch, total, a0, kappa):
     # Against sums of positive terms without a difference, and without the margins.
     log_q, gap = math.log(-math.expm1(-a0)), math.log1p(-kappa)
     got = log_mean_excess(total, -a0, log_q, kappa, gap).log
-    for name in ("_STEEP", "_ROUNDING", "_ROUNDING_STEP"):
+    for name in ("_DIRECT_KAPPA", "_ROUNDING", "_ROUNDING_STEP"):
         monkeypatch.setattr(mean_excess, name, 0.0)
     monkeypatch.setattr(mean_excess, "_MIN_RUN", math.inf)
     expected = log_mean_excess(total, -a0, log_q, kappa, gap).log
