@@ -116,8 +116,8 @@ def _command(folder: Path, path: Path) -> float:
     plan = folder / "PLAN.json"
     plan.write_text(json.dumps(_plan(population, path)), encoding="utf-8")
     code = (
-        "import sys; from pathlib import Path; from explorer.release import locations\n"
-        f"locations.default_settings = lambda: Path({str(place.settings)!r})\n"
+        "import sys; from pathlib import Path; from explorer.release.ledger import settings\n"
+        f"settings.default_settings = lambda: Path({str(place.settings)!r})\n"
         "from explorer.cli import run\n"
         "sys.exit(run(sys.argv[1:]))\n"
     )

@@ -36,7 +36,7 @@ class UtilitySettings:
     ----------
     open : bool
     axis, measure, statistic : str
-        The words of `explorer.engine.session.schema.Which`.
+        The words of `explorer.engine.session.schema.Utility`.
     targets : mapping of measure to float
         What one can live with, where that was chosen; above 0.
     judged_on : str
