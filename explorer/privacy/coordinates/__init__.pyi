@@ -1,9 +1,11 @@
 from explorer.privacy.coordinates.budgets import (
     ZetaAllocation as ZetaAllocation,
+    best_budget_of_couplings as best_budget_of_couplings,
     best_nested_rounding as best_nested_rounding,
     best_possible_zeta as best_possible_zeta,
     best_zeta as best_zeta,
     budget_at_total as budget_at_total,
+    budget_of_couplings as budget_of_couplings,
     budget_vector as budget_vector,
     corollary1_threshold as corollary1_threshold,
     coupling_matters as coupling_matters,

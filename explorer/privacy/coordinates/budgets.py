@@ -31,10 +31,6 @@ def effective_levels(coordinate_levels: ArrayLike, eps: ArrayLike) -> FloatArray
     return result
 
 
-def _with_coordinate_axis(*scalars: FloatArray) -> list[FloatArray]:
-    return [scalar[..., None] for scalar in scalars]
-
-
 def budget_vector(
     coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike, zeta: ArrayLike
 ) -> FloatArray:
@@ -65,22 +61,52 @@ def budget_vector(
     Where c_d exceeds a δ̃_i by less than 1e-12 of it, c_d is lowered to it, since c_i jumps there
     by (1−ζ)δ̃_1 and rounding would decide (errata coord-B2).
     """
-    levels = effective_levels(coordinate_levels, eps)
     q = checks.reals("q", q, 0.0, 1.0)
+    return budget_of_couplings(coordinate_levels, eps, q[..., None], zeta)
+
+
+def budget_of_couplings(
+    coordinate_levels: ArrayLike, eps: ArrayLike, couplings: ArrayLike, zeta: ArrayLike
+) -> FloatArray:
+    """Return Theorem 2's budget where every coordinate has a bound q_i on its own coupling.
+
+    The theorem's proof needs q_i only in the level of coordinate i. It carries over with the
+    largest total c_d ≤ max δ̃ for which log(1 + q_i(e^{c_d} − 1)) ≤ ζδ̃_i, except where c_d ≤ δ̃_i
+    and i is not of the lowest level: there the level of the whole report is small enough. Then
+    c_i = c_d where c_d ≤ δ̃_i, else δ̃_i − log(1 + q_i(e^{c_d} − 1)), which Proposition 4, part 2
+    certifies. With equal q_i it is equation (16).
+
+    Parameters
+    ----------
+    coordinate_levels, eps, zeta : as in `budget_vector`
+    couplings : array_like of shape (…, d) or (…, 1)
+        Bounds q_i in [0, 1], public.
+
+    Returns
+    -------
+    ndarray of shape (…, d)
+    """
+    levels = effective_levels(coordinate_levels, eps)
+    q = checks.reals("couplings", couplings, 0.0, 1.0)
     zeta = checks.reals("zeta", zeta, 0.0, 1.0, open_low=True)
-    levels, q, zeta = np.broadcast_arrays(levels, *_with_coordinate_axis(q, zeta))
+    levels, q, zeta = np.broadcast_arrays(levels, q, zeta[..., None])
     lowest = levels.min(axis=-1, keepdims=True)
-    top = np.minimum(
-        log_mix_high(q[..., :1], zeta[..., :1] * lowest), levels.max(axis=-1, keepdims=True)
-    )
+    most = log_mix_high(q, zeta * levels)
+    most = np.where(levels > lowest, np.maximum(most, levels), most)
+    top = np.minimum(most.min(axis=-1, keepdims=True), levels.max(axis=-1, keepdims=True))
     near = (levels < top) & (top <= levels * (1.0 + _SNAP))
     top = np.minimum(top, np.where(near, levels, np.inf).min(axis=-1, keepdims=True))
+    c = _spent_at(top, levels, q)
+    result: FloatArray = np.where((q == 0.0).all(axis=-1, keepdims=True), levels, c)
+    return result
+
+
+def _spent_at(top: FloatArray, levels: FloatArray, q: FloatArray) -> FloatArray:
+    """Return the budgets that Proposition 4, part 2 allows at a total level."""
     with np.errstate(invalid="ignore"):
         # Where both are infinite the other branch is taken.
         rest = np.maximum(levels - log_mix(q, 0.0, top), 0.0)
-    c = np.where(top <= levels, top, rest)
-    result: FloatArray = np.where(q == 0.0, levels, c)
-    return result
+    return np.where(top <= levels, top, rest)
 
 
 def best_possible_zeta(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) -> FloatArray:
@@ -243,6 +269,86 @@ def best_zeta(
         mse,
         bool((distinct[place] < levels).any()),
     )
+
+
+def best_budget_of_couplings(
+    coordinate_levels: ArrayLike,
+    eps: float,
+    couplings: ArrayLike,
+    channel: str = DUCHI,
+    *,
+    exact: bool = False,
+) -> ZetaAllocation:
+    """Return the budget of least exact error among the largest that a total level allows.
+
+    By default that of `budget_of_couplings` at its best ζ.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (d,)
+        Demanded levels δ_i in [0, ∞].
+    eps : float
+        Total level in [0, ∞).
+    couplings : array_like of shape (d,)
+        Bounds q_i in [0, 1], public.
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
+    exact : bool
+        By the exact constraint, `budget_at_total`, in place of Proposition 4, part 2.
+
+    Returns
+    -------
+    ZetaAllocation
+        Of one demand: ζ is the least that allows the budget's total level.
+    """
+    checks.reals("eps", eps, 0.0, open_high=True)
+    levels = effective_levels(coordinate_levels, eps)
+    q = checks.reals("couplings", couplings, 0.0, 1.0)
+    if levels.ndim != 1 or q.shape != levels.shape:
+        raise ValueError(
+            f"coordinate_levels and couplings must be vectors of one length, got shapes "
+            f"{levels.shape} and {q.shape}"
+        )
+    if levels.min() == 0.0:
+        c = np.where((q == 0.0).all(), levels, 0.0)
+        return ZetaAllocation(np.ones(()), c, np.full((), np.inf))
+    # Different budgets are channels of their own, so that a larger coupling may err less.
+    same, below = levels[:, None] == levels, levels < levels.max()
+    of_level = np.where(same, q, 0.0).max(axis=-1)
+    of_all = np.full(q.size, q[below].max() if below.any() else 0.0)
+    found = [_best_total(levels, x, channel, exact) for x in (q, of_level, of_all)]
+    return min(found, key=lambda one: float(one.mse))
+
+
+def _best_total(levels: FloatArray, q: FloatArray, channel: str, exact: bool) -> ZetaAllocation:
+    """Return the best budget over total levels, with one bound on the coupling a coordinate."""
+    (demanded, coupling), place, counts = np.unique(
+        np.stack([levels, q]), axis=1, return_inverse=True, return_counts=True
+    )
+    least = demanded[0]
+    most = np.maximum(log_mix_high(coupling, demanded), demanded)
+    highest = min(float(demanded[-1]), float(most.min()))
+
+    def spent(top: FloatArray) -> FloatArray:
+        if not exact:
+            return _spent_at(top, demanded, coupling)
+        return np.nan_to_num(log_mix_low(coupling, demanded, top), nan=0.0)
+
+    def log_error(top: FloatArray) -> FloatArray:
+        c = spent(top[..., None])
+        order = np.argsort(c, axis=-1, kind="stable")
+        return grouped_log_mse(np.take_along_axis(c, order, axis=-1), counts[order], channel)
+
+    u, _ = minimise_interval(lambda at: log_error(least + (highest - least) * at), (), 257)
+    # The error jumps where the total passes a level, so the levels themselves are tried as well.
+    tops = np.append(np.minimum(demanded, highest), least + (highest - least) * u)
+    values = log_error(tops)
+    top = tops[np.argmin(values)]
+    needed = (demanded < top) if (demanded < top).any() else demanded == least
+    zeta = float((log_mix(coupling, 0.0, top) / demanded)[needed].max())
+    c = spent(np.array([top]))[place.reshape(-1)]
+    with np.errstate(over="ignore"):
+        return ZetaAllocation(np.clip(zeta, np.finfo(float).tiny, 1.0), c, np.exp(values.min()))
 
 
 def grouped_log_mse(c: FloatArray, counts: checks.IntArray, channel: str = DUCHI) -> FloatArray:

@@ -25,7 +25,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates.budgets import best_zeta, effective_levels, rounded_levels
+from explorer.privacy.coordinates.budgets import (
+    ZetaAllocation,
+    best_budget_of_couplings,
+    best_zeta,
+    effective_levels,
+    rounded_levels,
+)
 from explorer.privacy.coordinates.channel import log_second_moment
 from explorer.privacy.coordinates.designs import (
     DUCHI,
@@ -178,7 +184,7 @@ class Classes:
 def best_design(
     coordinate_levels: ArrayLike,
     eps: float,
-    q: float,
+    q: ArrayLike,
     family: str = "hybrid",
     channel: str = DUCHI,
 ) -> BestDesign:
@@ -190,8 +196,9 @@ def best_design(
         Demanded levels δ_i in [0, ∞]; more than 6 distinct ones are rounded down to 6.
     eps : float
         Total level in [0, ∞).
-    q : float
-        Coupling in [0, 1], public.
+    q : array_like of shape () or (d,)
+        Coupling in [0, 1], public; of all coordinates or of each. Of more than 6 distinct pairs of
+        level and coupling, those rounded to one level have the largest of their couplings.
     family : {"nested", "hybrid"}
         Channels of M_mean only, or also channels of single coordinates and of groups.
     channel : {"duchi", "privunit"}
@@ -201,23 +208,60 @@ def best_design(
     demanded = effective_levels(coordinate_levels, eps)
     if demanded.ndim != 1:
         raise ValueError(f"coordinate_levels must be a vector, got shape {demanded.shape}")
-    checks.reals("q", q, 0.0, 1.0)
-    values, place, counts = rounded_levels(demanded, _MAX_LEVELS)
+    couplings = checks.reals("q", q, 0.0, 1.0)
+    if couplings.ndim and couplings.shape != demanded.shape:
+        raise ValueError(f"q must be a number or {demanded.size} numbers, got {couplings.shape}")
+    if couplings.ndim and np.ptp(couplings) == 0.0:
+        couplings = couplings[0]
+    values, place, counts, own = _classes(demanded, couplings, float(eps), channel)
     groups = _members(place, values.size)
-    if values[0] == 0.0:
+    lowest = values.min()
+    truncated = bool((values[place] < demanded).any() or (own[place] > couplings).any())
+    if lowest == 0.0:
         return BestDesign(groups, (), np.zeros(0), math.inf)
     with np.errstate(over="ignore"):
-        error = float(demanded.size * np.exp(log_channel_moment(demanded.size, values[0], channel)))
-    designs = [BestDesign(groups, (("suffix", 0),), values[:1].copy(), error)]
-    theorem2 = best_zeta(demanded, float(eps), q, channel)
+        error = float(demanded.size * np.exp(log_channel_moment(demanded.size, lowest, channel)))
+    designs = [BestDesign(groups, (("suffix", 0),), np.array([lowest]), error)]
+    theorem2 = _best_budget(demanded, float(eps), couplings, channel)
     if np.isfinite(theorem2.mse):
         designs.append(_nested_design(theorem2.c, float(theorem2.mse)))
-    chain = best_zeta(values, float(eps), q, channel).c
+    one = own if couplings.ndim else couplings
+    chain = _best_budget(values, float(eps), one, channel).c
     for kinds, start in _structures(values, counts, family, chain):
-        problem = replace(_problem(kinds, values, counts, float(eps), float(q)), channel=channel)
+        problem = replace(_problem(kinds, values, counts, float(eps), one), channel=channel)
         designs.append(solve_locally(problem, groups, kinds, start))
     best = min(designs, key=lambda design: design.mse)
-    return replace(best, truncated=bool((values[place] < demanded).any()))
+    return replace(best, truncated=truncated)
+
+
+def _best_budget(
+    demanded: FloatArray, eps: float, couplings: FloatArray, channel: str
+) -> ZetaAllocation:
+    """Return Theorem 2's budget of least error, for one coupling or one of each coordinate."""
+    if couplings.ndim:
+        return best_budget_of_couplings(demanded, eps, couplings, channel)
+    return best_zeta(demanded, eps, couplings, channel)
+
+
+def _classes(
+    demanded: FloatArray, couplings: FloatArray, eps: float, channel: str
+) -> tuple[FloatArray, checks.IntArray, checks.IntArray, FloatArray]:
+    """Return coordinates of like demand: level, members, number and coupling of each class.
+
+    With one coupling in the order of the levels, else of Theorem 2's budgets at their best: in this
+    order nested channels leave out one class after the other.
+    """
+    values, place, counts = rounded_levels(demanded, _MAX_LEVELS)
+    if not couplings.ndim:
+        return values, place, counts, np.full(values.size, float(couplings))
+    pairs, which = np.unique(np.stack([demanded, couplings]), axis=1, return_inverse=True)
+    if pairs.shape[1] > _MAX_LEVELS:
+        strictest = [couplings[place == g].max() for g in range(values.size)]
+        pairs, which = np.stack([values, strictest]), place
+    which = which.reshape(-1)
+    order = np.argsort(best_budget_of_couplings(pairs[0], eps, pairs[1], channel).c, kind="stable")
+    place = np.argsort(order)[which]
+    return pairs[0][order], place, np.bincount(place), pairs[1][order]
 
 
 def _members(place: checks.IntArray, groups: int) -> tuple[checks.IntArray, ...]:
@@ -262,7 +306,7 @@ def _structures(
 
 
 def _problem(
-    kinds: list[Kind], values: FloatArray, counts: checks.IntArray, eps: float, q: float
+    kinds: list[Kind], values: FloatArray, counts: checks.IntArray, eps: float, q: FloatArray
 ) -> Classes:
     """Return the problem of finding the levels of these channel classes."""
     incidence = np.zeros((values.size, len(kinds)))

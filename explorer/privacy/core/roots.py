@@ -204,14 +204,16 @@ def safe_side(
     x, best = start - 0.03 / rise if 0 < rise < math.inf else start, low
     x, last = min(max(x, low), high), (math.nan, math.nan)
     for i in range(12):
-        value, rise = function(x), slope(x)
-        if abs(value - last[1]) > 0.2 and (value - last[1]) / (x - last[0]) > 0:
-            # Of two points so far apart the secant is better than the rough slope.
-            rise = (value - last[1]) / (x - last[0])
-        last = x, value
+        value = function(x)
         best = max(best, x) if value <= 0 else best
         if -0.08 < value <= 0:
             break
+        if abs(value - last[1]) > 0.2 and (value - last[1]) / (x - last[0]) > 0:
+            # Of two points so far apart the secant is better than the rough slope.
+            rise = (value - last[1]) / (x - last[0])
+        else:
+            rise = slope(x)
+        last = x, value
         # Aimed a little below the root.
         step = -(value + 0.03) / rise if 0 < rise < math.inf else -math.copysign(1e-4 * 2**i, value)
         if not math.isfinite(step) or (value <= 0 and i > 3):

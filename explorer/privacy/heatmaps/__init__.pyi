@@ -67,6 +67,7 @@ from explorer.privacy.heatmaps.evaluation import (
     Metrics as Metrics,
     Quality as Quality,
     QuickBounds as QuickBounds,
+    WrongSquares as WrongSquares,
     compare as compare,
     loss_statistics as loss_statistics,
     lower_rank as lower_rank,
@@ -75,6 +76,7 @@ from explorer.privacy.heatmaps.evaluation import (
     quick_bounds as quick_bounds,
     too_noisy_threshold as too_noisy_threshold,
     upper_rank as upper_rank,
+    wrong_squares as wrong_squares,
 )
 from explorer.privacy.heatmaps.gaussian_filter import (
     Smoothing as Smoothing,
@@ -104,6 +106,17 @@ from explorer.privacy.heatmaps.measurement import (
     descend as descend,
     largest as largest,
     measure as measure,
+)
+from explorer.privacy.heatmaps.public_prior import (
+    FamilyFit as FamilyFit,
+    HypothesisWeights as HypothesisWeights,
+    PriorDensities as PriorDensities,
+    PriorMap as PriorMap,
+    prior_densities as prior_densities,
+    prior_family as prior_family,
+    prior_interpolated_shares as prior_interpolated_shares,
+    prior_map as prior_map,
+    prior_weights as prior_weights,
 )
 from explorer.privacy.heatmaps.quadtree import (
     SparseMap as SparseMap,

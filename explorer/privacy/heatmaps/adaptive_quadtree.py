@@ -280,6 +280,37 @@ class AdaptiveFit:
         return _spread(self.cells, scale)
 
 
+def check_level(tree: AdaptiveTree, level: int) -> None:
+    """Refuse grids that are coarser than a tree's deepest level."""
+    deepest = tree.start + len(tree.levels) - 1
+    if level < deepest:
+        raise ValueError(f"level: {level} is below the tree's {deepest}")
+
+
+def upward_estimates(tree: AdaptiveTree) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return every cell's estimate from what was read in it and below, and its variance.
+
+    The weighted mean of a split cell's own count and its children's sum: the first pass of
+    `fit_adaptive`, which knows nothing of parents and siblings.
+
+    Returns
+    -------
+    counts, variances : list of ndarray of float64
+        z and Z of every level of the tree, in the order of its cells.
+    """
+    counts, variances = [tree.levels[-1].counts], [tree.levels[-1].variances]
+    for visited in tree.levels[-2::-1]:
+        sums, spread = (part[-1].reshape(-1, 4).sum(axis=1) for part in (counts, variances))
+        own, variance = visited.counts.copy(), visited.variances.copy()
+        split = visited.split
+        share = spread / (variance[split] + spread)
+        own[split] = share * own[split] + (1 - share) * sums
+        variance[split] *= share
+        counts.append(own)
+        variances.append(variance)
+    return counts[::-1], variances[::-1]
+
+
 def fit_adaptive(tree: AdaptiveTree, level: int) -> AdaptiveFit:
     """Return the non-negative map nearest to an adaptive tree's counts.
 
@@ -300,21 +331,8 @@ def fit_adaptive(tree: AdaptiveTree, level: int) -> AdaptiveFit:
     ValueError
         If the level is above the tree's deepest.
     """
-    deepest = tree.start + len(tree.levels) - 1
-    if level < deepest:
-        raise ValueError(f"level: {level} is below the tree's {deepest}")
-    counts, variances = [tree.levels[-1].counts], [tree.levels[-1].variances]
-    for visited in tree.levels[-2::-1]:
-        sums, spread = (part[-1].reshape(-1, 4).sum(axis=1) for part in (counts, variances))
-        own, variance = visited.counts.copy(), visited.variances.copy()
-        split = visited.split
-        share = spread / (variance[split] + spread)
-        own[split] = share * own[split] + (1 - share) * sums
-        variance[split] *= share
-        counts.append(own)
-        variances.append(variance)
-    counts.reverse()
-    variances.reverse()
+    check_level(tree, level)
+    counts, variances = upward_estimates(tree)
     total = float(counts[0].sum())
     if not total > 0:
         return AdaptiveFit(total, SparseMap.uniform(level), variances[0].sum(keepdims=True))

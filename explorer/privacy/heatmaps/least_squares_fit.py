@@ -148,11 +148,12 @@ def onto_simplices(values: FloatArray, totals: NDArray[np.floating]) -> FloatArr
     return projected
 
 
-def onto_simplex(values: FloatArray, total: float) -> FloatArray:
-    """Return the vector nearest to a given one, non-negative and with a given sum ≥ 0."""
-    ordered = np.sort(values)[::-1]
-    thresholds = (np.cumsum(ordered) - total) / np.arange(1, len(ordered) + 1)
-    return np.asarray(np.maximum(values - thresholds.max(), 0.0))
+def onto_simplex(values: FloatArray, total: float | NDArray[np.floating]) -> FloatArray:
+    """Return the vectors nearest to those along the last axis, non-negative with sums ≥ 0."""
+    ordered = np.sort(values, axis=-1)[..., ::-1]
+    size = np.arange(1, values.shape[-1] + 1)
+    thresholds = (np.cumsum(ordered, axis=-1) - np.asarray(total)[..., None]) / size
+    return np.asarray(np.maximum(values - thresholds.max(axis=-1, keepdims=True), 0.0))
 
 
 @dataclass(frozen=True, slots=True)

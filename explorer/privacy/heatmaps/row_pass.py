@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.polygon import Slabs
 from explorer.privacy.heatmaps.quadtree import encode
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.user_rows import BoxFilter, GridBox, UserRows
@@ -243,6 +244,9 @@ def compile_pass() -> None:
                 offset = edges.eastwards(x) - west
                 x = np.where((offset < 0) | (offset > edges.east - west), -1, offset)
                 x, west, low[1], high[1] = x.astype(np.int32), 0, 0, edges.east - west
+            slabs = NO_SLABS
+            if where.polygon is not None:
+                slabs = where.polygon.slabs.moved(west - edges.west)
             totals = walk(
                 *(_read_only(c) for c in (rows.y, x, times, rows.starts, rows.ends)),
                 low,
@@ -255,6 +259,9 @@ def compile_pass() -> None:
                 among,
                 1 << bits,
                 cells,
+                slabs.levels,
+                slabs.starts,
+                slabs.edges,
             )
             return CountedRows(cells, bits, *map(int, totals))
 
@@ -267,13 +274,50 @@ def compile_pass() -> None:
 @cache
 def compiled_walk() -> Any:
     """Return the loop of the pass, compiled by numba on its first call. Imports numba."""
+    from numba.extending import register_jitable
+
     from explorer.privacy.core.compiled import compiled
 
+    register_jitable(_in_polygon)
     return compiled(_walk, nogil=True)
 
 
+NO_SLABS = Slabs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 4), np.int64))
+"""Of no polygon."""
+
+
+def _in_polygon(y: Any, x: Any, levels: Any, begins: Any, edges: Any) -> bool:
+    """Return whether a point lies inside, as `Slabs.hold`."""
+    if y < levels[0] or y >= levels[-1]:
+        return False
+    slab = np.searchsorted(levels, y, "right") - 1
+    inside = False
+    for edge in range(begins[slab], begins[slab + 1]):
+        y1, x1, y2, x2 = edges[edge, 0], edges[edge, 1], edges[edge, 2], edges[edge, 3]
+        if (x2 - x1) * (y - y1) > (x - x1) * (y2 - y1):
+            inside = not inside
+    return inside
+
+
 def _walk(  # type: ignore[no-untyped-def]
-    y, x, t, starts, ends, low, high, timed, origin, per_step, spread, most, among, one, cells
+    y,
+    x,
+    t,
+    starts,
+    ends,
+    low,
+    high,
+    timed,
+    origin,
+    per_step,
+    spread,
+    most,
+    among,
+    one,
+    cells,
+    levels,
+    begins,
+    edges,
 ):
     """Add one/t of every check-in to its cell; return users inside, users counted and their rows.
 
@@ -284,12 +328,19 @@ def _walk(  # type: ignore[no-untyped-def]
     north, east, last = high[0], high[1], high[2]
     y0, x0 = origin[0], origin[1]
     per_row, per_column = per_step[0], per_step[1]
-    side = spread.size
+    side, fenced = spread.size, levels.size > 0
     present, used, rows = 0, 0, 0
     for user in range(starts.size):
         begin, end = starts[user], ends[user]
         count = 0
-        if timed:
+        if fenced:
+            for i in range(begin, end):
+                if y[i] < south or y[i] > north or x[i] < west or x[i] > east:
+                    continue
+                if timed and (t[i] < first or t[i] > last):
+                    continue
+                count += _in_polygon(np.int64(y[i]), np.int64(x[i]), levels, begins, edges)
+        elif timed:
             for i in range(begin, end):
                 count += (
                     (y[i] >= south)
@@ -314,6 +365,8 @@ def _walk(  # type: ignore[no-untyped-def]
             if y[i] < south or y[i] > north or x[i] < west or x[i] > east:
                 continue
             if timed and (t[i] < first or t[i] > last):
+                continue
+            if fenced and not _in_polygon(np.int64(y[i]), np.int64(x[i]), levels, begins, edges):
                 continue
             # exact: see `lines`
             row = int(((y[i] - y0) * side + 0.5) * per_row)

@@ -21,7 +21,11 @@ MAX_INPUTS, MAX_OUTPUTS = 12, 24
 
 
 def checked_table(
-    table: ArrayLike, name: str = "table", *, lines: tuple[int, ...] = ()
+    table: ArrayLike,
+    name: str = "table",
+    *,
+    lines: tuple[int, ...] = (),
+    most: tuple[int, int] = (MAX_INPUTS, MAX_OUTPUTS),
 ) -> FloatArray:
     """Return the table as an array whose rows add up to 1.
 
@@ -34,6 +38,8 @@ def checked_table(
         What to call it in messages.
     lines : tuple of int
         What the rows are called in messages; from 1 if not given.
+    most : tuple of two int
+        Most inputs and outputs.
 
     Raises
     ------
@@ -42,15 +48,15 @@ def checked_table(
         add up to 1 (within 1e-9): naming the table, the row, the field and what to do.
     """
     entries = np.asarray(table, float)
-    if entries.ndim != 2 or not (2 <= entries.shape[0] <= MAX_INPUTS) or entries.shape[1] < 2:
+    if entries.ndim != 2 or not (2 <= entries.shape[0] <= most[0]) or entries.shape[1] < 2:
         size = " × ".join(map(str, entries.shape))
         raise ValueError(
-            f"{name}: {size} numbers; give a row for each of 2 to {MAX_INPUTS} inputs and a column "
-            f"for each of 2 to {MAX_OUTPUTS} outputs"
+            f"{name}: {size} numbers; give a row for each of 2 to {most[0]} inputs and a column "
+            f"for each of 2 to {most[1]} outputs"
         )
-    if entries.shape[1] > MAX_OUTPUTS:
+    if entries.shape[1] > most[1]:
         raise ValueError(
-            f"{name}: {entries.shape[1]} outputs; give at most {MAX_OUTPUTS} (outputs whose "
+            f"{name}: {entries.shape[1]} outputs; give at most {most[1]} (outputs whose "
             "columns are multiples of each other may be taken together)"
         )
     called, word = (lines, "line") if lines else (range(1, entries.shape[0] + 1), "row")

@@ -77,3 +77,16 @@ from explorer.privacy.shuffle_rdp.upper import (
     upper_rdp_table as upper_rdp_table,
     upsilon as upsilon,
 )
+from explorer.privacy.shuffle_rdp.worst_case import (
+    CORNERS as CORNERS,
+    OPEN as OPEN,
+    WORST_CASE as WORST_CASE,
+    WorstCaseRounds as WorstCaseRounds,
+    WorstRound as WorstRound,
+    composition_delta as composition_delta,
+    corner_rdp as corner_rdp,
+    largest_delta as largest_delta,
+    why_no_worst_case as why_no_worst_case,
+    worst_case_epsilon as worst_case_epsilon,
+    worst_case_rdp as worst_case_rdp,
+)

@@ -9,6 +9,9 @@ each other symbol. One client moves from symbol 1 to 2, all others hold 3. With 
 one of (N, V); an unsampled client is replaced by another holder of 3. Both directions are alike.
 From e^ε₀ = 2 on this leaks more than binary randomised response, to first order in 1/√k the most
 that any ε₀-LDP randomiser can if the others are alike.
+
+**Two symbols, mixed others.** Without sampling a few clients leak more under 2RR if some of the
+others hold the old value and some the new one: the count is a sum of two binomials.
 """
 
 import math
@@ -25,6 +28,8 @@ from explorer.privacy.core.binomial import (
     direct_stop_loss,
     half_pmf_run,
     log_pmf,
+    log_pmf_run,
+    logistic_log_p,
     running_tail,
     smooth_stop_loss,
 )
@@ -422,3 +427,100 @@ def lower_round_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: Arra
         return lambda d: np.maximum(*(pair.epsilon(d) for pair in pairs))
 
     return by_round(larger, (eps0, k, n), checks.delta(delta))
+
+
+MAX_MIXED = 200
+"""Clients up to which all mixtures of the others are tried."""
+
+
+class MixedResponseRound:
+    """The hockey-stick divergences of one unsampled round of 2RR, the others holding both values.
+
+    Of n − 1 others m hold the changed client's old value. The largest δ over all m bounds every
+    (ε, δ) statement about all ε₀-LDP randomisers from below. Exchanging the neighbours exchanges m
+    and n − 1 − m, so that the largest over all m is that of both directions.
+
+    Parameters
+    ----------
+    eps0 : float
+        In (0, 800]; from 700 on that of 700.
+    n : int
+        1 to 200.
+    """
+
+    def __init__(self, eps0: float, n: int) -> None:
+        self.eps0 = min(eps0, _MAX_EXPONENT)
+        log_p, log_q = logistic_log_p(self.eps0)
+        self._share = math.exp(log_q)
+        laws = [_binomial(j, log_p, log_q) for j in range(n)]
+        # Messages that say the new value, by m in rows, of the others alone.
+        self._mass = np.array([np.convolve(laws[m], laws[n - 1 - m][::-1]) for m in range(n)])
+
+    def deltas(self, epsilon: float) -> FloatArray:
+        """Return δ at ε ≥ 0 from old to new for m = 0, …, n − 1, rounded down."""
+        if epsilon >= self.eps0:
+            return np.zeros(self._mass.shape[0])
+        gain = -self._share * math.expm1(epsilon - self.eps0)
+        loss = self._share * (math.exp(epsilon) - math.exp(-self.eps0))
+        # P − e^ε·Q: the changed client says the old value or the new one.
+        old = np.pad(self._mass, ((0, 0), (0, 1))) * gain
+        new = np.pad(self._mass, ((0, 0), (1, 0))) * loss
+        return np.asarray(np.maximum(old - new, 0.0).sum(axis=1) * (1 - _ROUNDING))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the largest ε over all m at δ in (0, 1], rounded down."""
+        low, high = 0.0, self.eps0
+        if self.deltas(0.0).max() <= delta:
+            return 0.0
+        while high - low > 1e-11 * high:
+            middle = 0.5 * (low + high)
+            if self.deltas(middle).max() > delta:
+                low = middle
+            else:
+                high = middle
+        return low
+
+
+def _binomial(trials: int, log_p: float, log_q: float) -> FloatArray:
+    """Return all probabilities of Bin(trials, p)."""
+    return np.exp(log_pmf_run(0.0, float(trials), float(trials), log_p, log_q))
+
+
+def mixed_response_delta(epsilon: float, eps0: float, n: int, m: int) -> float:
+    """Return the larger hockey-stick divergence of one unsampled round of 2RR with mixed others.
+
+    Rounded down; a lower bound for all ε₀-LDP randomisers.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [0, 800].
+    eps0 : float
+        In (0, 800].
+    n : int
+        Clients, 1 to 200.
+    m : int
+        Others that hold the changed client's old value, 0 to n − 1.
+
+    Raises
+    ------
+    ValueError
+        Outside these ranges.
+    """
+    eps = float(checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON))
+    e = float(checks.reals("eps0", eps0, 0.0, checks.MAX_EPSILON, open_low=True))
+    clients = int(checks.integers("n", n, 1, MAX_MIXED))
+    alike = int(checks.integers("m", m, 0, clients - 1))
+    deltas = MixedResponseRound(e, clients).deltas(eps)
+    return float(max(deltas[alike], deltas[clients - 1 - alike]))
+
+
+def mixed_response_epsilon(eps0: float, n: int, delta: float) -> float:
+    """Return the largest ε at δ of one unsampled round of 2RR over all values of the others.
+
+    Rounded down; a lower bound for all ε₀-LDP randomisers. Parameters as of
+    `mixed_response_delta`; δ in [1e-300, 1].
+    """
+    e = float(checks.reals("eps0", eps0, 0.0, checks.MAX_EPSILON, open_low=True))
+    clients = int(checks.integers("n", n, 1, MAX_MIXED))
+    return MixedResponseRound(e, clients).epsilon(float(checks.delta(delta)))

@@ -26,7 +26,9 @@ from explorer.privacy.user_metric.exact_release import (
     table_draw as table_draw,
 )
 from explorer.privacy.user_metric.frequency_errors import (
+    MAX_METRIC_ITEMS as MAX_METRIC_ITEMS,
     Blocks as Blocks,
+    MetricFrequency as MetricFrequency,
     corollary68_remark as corollary68_remark,
     emd_bound as emd_bound,
     gkrr_cluster_excess as gkrr_cluster_excess,
@@ -78,8 +80,10 @@ from explorer.privacy.user_metric.itemwise import (
     OPTIMAL_ITEMS as OPTIMAL_ITEMS,
     Exponential as Exponential,
     ItemMechanism as ItemMechanism,
+    ItemTable as ItemTable,
     Optimal as Optimal,
     PlanarLaplace as PlanarLaplace,
+    SphereLaplace as SphereLaplace,
     bounded_emd_reduction as bounded_emd_reduction,
     exponential_loss as exponential_loss,
     lp_optimum as lp_optimum,
@@ -127,6 +131,7 @@ from explorer.privacy.user_metric.refutation import (
 )
 from explorer.privacy.user_metric.theorem44 import (
     Binding as Binding,
+    ChangeCertificate as ChangeCertificate,
     ClosedForm as ClosedForm,
     Internal as Internal,
     Inversion as Inversion,
@@ -137,6 +142,7 @@ from explorer.privacy.user_metric.theorem44 import (
     closed_form_claim as closed_form_claim,
     group_epsilon as group_epsilon,
     single_item_epsilon as single_item_epsilon,
+    theorem43_epsilon as theorem43_epsilon,
     theorem44_alpha as theorem44_alpha,
     theorem44_alpha0 as theorem44_alpha0,
     theorem44_certificate as theorem44_certificate,

@@ -8,6 +8,9 @@ the normalised histogram K̃. All errors and d_EM bounds are of that unprojected
 With E = e^α₀, g = e^{(1−r)α₀}: everything is divided by E, so that no α₀ overflows, and R − 1 is
 summed from positive terms, so that no α₀ cancels it.
 
+**The exponential mechanism on any metric**: upper bounds that hold for all data, in ℓ2 and, along
+trees that are nowhere shorter than the metric, in d_EM.
+
 **Laplace noise on clusters**: the mean earth mover's distance of a noisy histogram, exactly.
 
 **One item a user: histograms to which each user reports one item drawn from their own.** The report
@@ -27,7 +30,10 @@ from explorer.privacy.coordinates.designs import PRIV_UNIT, log_channel_moment
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
+from explorer.privacy.spaces import FiniteSpace
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
+from explorer.privacy.user_metric.exact_release import MAX_CONDITION
+from explorer.privacy.user_metric.itemwise import Exponential
 
 MAX_DOMAIN = 1e12
 """Largest number of clusters, of items in a cluster and of items in a domain."""
@@ -486,3 +492,123 @@ def _check(*arguments: ArrayLike) -> tuple[FloatArray, ...]:
             checks.reals("mean_square", square, 0.0, 1.0),
         )
     )
+
+
+MAX_METRIC_ITEMS = 120
+"""Most items of a metric whose law is inverted at every point of a curve."""
+_INVERSION = 1e-13
+"""Relative error of an inverse for each unit of the condition number, with room."""
+
+
+class MetricFrequency:
+    """Errors of shares estimated by the exponential mechanism in any finite metric space.
+
+    Every item x is answered by y with probability A(x, y) ∝ e^{−c·d(x,y)}, c the largest rate up to
+    α₀ that is α₀·d-private (`Exponential`); F = vA⁻¹ of the shares v of N answers is unbiased for
+    the shares K of the items. For a set S of items N·Var F(S) = Σ_y (KA)(y)·(A⁻¹1_S)(y)² − K(S),
+    linear in K, so that its maximum over the items is the largest for any data.
+
+    d_EM of F and K is at most their distance on a tree that is nowhere shorter than d: a spanning
+    tree of least length, whose edges carry |F(S) − K(S)| of the items S behind them, or a star with
+    arms ρ(x) + ρ(y) ≥ d(x, y) of least sum, whose arms carry |F(x) − K(x)|. By Jensen's inequality
+    the mean of each is at most its standard deviation.
+
+    Parameters
+    ----------
+    space : FiniteSpace
+        Of 2 to 120 items.
+
+    Attributes
+    ----------
+    arms : ndarray of float, shape (items,)
+        ρ, as shares of the diameter.
+
+    Raises
+    ------
+    ValueError
+        If there are too few or too many items.
+    """
+
+    def __init__(self, space: FiniteSpace) -> None:
+        if not 2 <= space.size <= MAX_METRIC_ITEMS:
+            raise ValueError(f"space: {space.size} items; give 2 to {MAX_METRIC_ITEMS}")
+        self.space = space
+        self._distances = space.matrix()
+        self.arms = _star(self._distances)
+        self._behind, self._lengths = _spanning_tree(self._distances)
+
+    def errors(self, alpha0: float) -> tuple[float, float]:
+        """Return bounds on N·E‖F − K‖² and √N·E d_EM(F, K) at α₀, for any data.
+
+        Infinite where the law has a condition number above 1e8, or items are at distance 0.
+
+        Parameters
+        ----------
+        alpha0 : float
+            In [0, 800].
+        """
+        law = Exponential(self.space, alpha0).law()
+        condition = float(np.linalg.cond(law))
+        if not condition <= MAX_CONDITION:
+            return math.inf, math.inf
+        inverse: FloatArray = np.asarray(np.linalg.inv(law), dtype=float)
+        up = 1 + _INVERSION * condition
+        every = np.eye(len(law))
+        square = float(((law @ inverse**2).sum(axis=1) - 1).max())
+        star = self.arms @ _deviations(law, inverse, every)
+        tree = self._lengths @ _deviations(law, inverse, self._behind)
+        return max(square, 0.0) * up, float(min(star, tree)) * up
+
+    def distance_bound(self, mse: ArrayLike) -> Any:
+        """Return a bound on the mean d_EM of an estimate of sum 1 with a mean squared ℓ2 error.
+
+        By Cauchy–Schwarz on the star: ‖ρ‖₂·√mse.
+        """
+        return scalar_if_0d(np.linalg.norm(self.arms) * np.sqrt(np.asarray(mse, dtype=float)))
+
+
+def _deviations(law: FloatArray, inverse: FloatArray, sets: FloatArray) -> FloatArray:
+    """Return the largest √(N·Var F(S)) for any data, of the sets in the columns."""
+    variances = law @ (inverse @ sets) ** 2 - sets
+    return np.asarray(np.sqrt(np.maximum(variances.max(axis=0), 0.0)))
+
+
+def _star(d: FloatArray) -> FloatArray:
+    """Return arms ρ ≥ 0 of least sum with ρ(x) + ρ(y) ≥ d(x, y) for all x ≠ y."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    k = len(d)
+    x, y = np.triu_indices(k, 1)
+    row = np.arange(x.size)
+    sums = csr_array(
+        (-np.ones(2 * x.size), (np.concatenate([row, row]), np.concatenate([x, y]))),
+        shape=(x.size, k),
+    )
+    solution = linprog(np.ones(k), A_ub=sums, b_ub=-d[x, y], bounds=(0, None), method="highs")
+    arms = np.full(k, d.max() / 2) if solution.x is None else np.maximum(solution.x, 0.0)
+    # The solver may miss a limit by its tolerance.
+    short = float(np.max(d[x, y] - arms[x] - arms[y], initial=0.0))
+    return np.asarray(arms + short)
+
+
+def _spanning_tree(d: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a spanning tree of least length (Prim): the items behind each edge, and its length.
+
+    Ways along it are sums of distances, so that none is shorter than d.
+    """
+    k = len(d)
+    near, parent = d[0].copy(), np.zeros(k, dtype=int)
+    outside = np.ones(k, dtype=bool)
+    outside[0] = False
+    order = []
+    for _ in range(k - 1):
+        item = int(np.argmin(np.where(outside, near, np.inf)))
+        outside[item] = False
+        order.append(item)
+        closer = outside & (d[item] < near)
+        near[closer], parent[closer] = d[item][closer], item
+    behind = np.eye(k)
+    for item in reversed(order):
+        behind[:, parent[item]] += behind[:, item]
+    return behind[:, order], near[order]

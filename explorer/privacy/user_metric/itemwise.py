@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.spaces import Clustered, FiniteSpace, IntArray, MetricSpace, Square
+from explorer.privacy.spaces import Clustered, FiniteSpace, IntArray, MetricSpace, Sphere, Square
 from explorer.privacy.user_metric.reduction import draw_items
 
 
@@ -224,6 +224,53 @@ class PlanarLaplace:
         return np.asarray(rate**2 / (2 * math.pi) * np.exp(-rate * distance))
 
 
+class SphereLaplace:
+    """Laplace noise on a sphere: density ∝ e^{−α₀·d(x,y)} per area, d the great-circle distance.
+
+    A sphere looks alike from all its points, so that the normaliser is the same for every x and the
+    mechanism is α₀·d-private. The central angle has density ∝ e^{−α₀θ/π}·sin θ, the direction is
+    uniform.
+
+    Parameters
+    ----------
+    space : Sphere
+    alpha0 : float
+        In (0, 800].
+    """
+
+    def __init__(self, space: Sphere, alpha0: float) -> None:
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True)
+        self.space, self.alpha0 = space, _parameter(alpha0)
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Return one point for every item: latitude and longitude in degrees, within ±90, ±180."""
+        latitude, longitude = np.radians(self.space.items(items)).T
+        angle = self._angles(rng.random(latitude.size))
+        turn = rng.uniform(0.0, 2 * math.pi, latitude.size)
+        up = np.sin(latitude) * np.cos(angle)
+        to = np.clip(up + np.cos(latitude) * np.sin(angle) * np.cos(turn), -1.0, 1.0)
+        across = np.sin(turn) * np.sin(angle) * np.cos(latitude)
+        moved = longitude + np.arctan2(across, np.cos(angle) - np.sin(latitude) * to)
+        moved = (np.degrees(moved) + 180.0) % 360.0 - 180.0
+        return np.column_stack([np.degrees(np.arcsin(to)), moved])
+
+    def _angles(self, u: FloatArray) -> FloatArray:
+        """Return the angle below which a share u of the answers lies, by bisection."""
+        rate = self.alpha0 / math.pi
+
+        def below(angle: Any) -> FloatArray:
+            slope = rate * np.sin(angle) + np.cos(angle)
+            return np.asarray(1 - np.exp(-rate * angle) * slope)
+
+        target = u * below(math.pi)
+        low, high = np.zeros(u.shape), np.full(u.shape, math.pi)
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            more = below(middle) < target
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        return np.asarray(0.5 * (low + high))
+
+
 def priv_emd_item_wise(
     items: ArrayLike, mechanism: ItemMechanism, rng: np.random.Generator
 ) -> NDArray[Any]:
@@ -269,6 +316,71 @@ def bounded_emd_reduction(
     if len(users) == 0:
         raise ValueError("users: there must be at least one user")
     return priv_emd_item_wise(np.concatenate(draw_items(users, s, rng)), mechanism, rng)
+
+
+class ItemTable:
+    """A mechanism given by its law, a row of probabilities for each item of a space.
+
+    Parameters
+    ----------
+    space : FiniteSpace
+        Up to 400 items.
+    law : array_like of float, shape (size, answers)
+        Pr[y | x] ≥ 0; rows x add up to 1.
+
+    Attributes
+    ----------
+    alpha0 : float
+        The smallest α₀ for which the law is α₀·d-private, rounded up: the largest
+        |ln(Pr[y | x]/Pr[y | x'])|/d(x, x') over pairs of items and answers. Infinite where an
+        answer has chance 0 for one item and more for another, or where two items at distance 0 have
+        other rows.
+    mean : float
+        Mean normalised distance of an answer from its item, over items drawn evenly; NaN unless
+        there is one answer an item, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If the space has another number of items than the law has rows.
+    """
+
+    def __init__(self, space: FiniteSpace, law: ArrayLike) -> None:
+        self._law = np.asarray(law, dtype=float)
+        if len(self._law) != space.size:
+            raise ValueError(
+                f"law: {len(self._law)} rows for a space of {space.size} items; give a row for "
+                "each item"
+            )
+        d = space.matrix()
+        self.space, self.alpha0 = space, _law_level(self._law, d)
+        fits = self._law.shape == d.shape
+        self.mean = float((self._law * d).sum(axis=1).mean()) if fits else math.nan
+
+    def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
+        """Return the number of one answer for every item."""
+        return drawn_items(np.cumsum(self._law, axis=1), self.space.items(items), rng)
+
+    def law(self) -> FloatArray:
+        """Return Pr[y | x] as a matrix, rows x."""
+        return self._law
+
+
+def _law_level(law: FloatArray, distances: FloatArray) -> float:
+    """Return the α₀ of a law that may have zeros, rounded up; infinite where there is none."""
+    used = law[:, law.max(axis=0) > 0]
+    if used.min() <= 0:
+        return math.inf
+    worst = 0.0
+    for row, far in zip(used, distances, strict=True):
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            change = np.abs(np.log(used / row)).max(axis=1)
+        # The division and the logarithm of a ratio near 1 are off by less than this.
+        change = np.where(change > 0, change + 4e-16, 0.0)
+        if change[far <= 0].any():
+            return math.inf
+        worst = max(worst, float((change[far > 0] / far[far > 0]).max(initial=0.0)))
+    return worst * (1 + _ROUNDING)
 
 
 OPTIMAL_ITEMS = 40

@@ -247,13 +247,18 @@ def log_delta_inside(
 
     Solves x + h(x) = target; the left side is concave with one crossing.
     """
-    a0, items, users, target = np.broadcast_arrays(a0, items, users, target)
-    total = items * users
-    gain = np.tanh(a0 / 2)
+    return _log_inside(a0, items, items * users, np.tanh(a0 / 2), target)
+
+
+def _log_inside(
+    a0: FloatArray, moved: FloatArray, total: FloatArray, gain: FloatArray, target: FloatArray
+) -> FloatArray:
+    """Ln δ with ln δ + h = target, h that of `moved` items whose mean distance gives `gain`."""
+    a0, moved, total, gain, target = np.broadcast_arrays(a0, moved, total, gain, target)
 
     def excess(x: FloatArray) -> FloatArray:
-        log_term = math.log(4) + np.log(items) - x
-        return x + items * log1p_amplified(gain, a0, log_term, total) - target
+        log_term = math.log(4) + np.log(moved) - x
+        return x + moved * log1p_amplified(gain, a0, log_term, total) - target
 
     low = target - excess(target)
     for _ in range(200):
@@ -348,6 +353,63 @@ def theorem44_certificate(
         log_delta = target - np.minimum(alpha, 1e300)
     limit = validity_at(items * users, items * users, log_delta)
     return TheoremCertificate(alpha, limit, np.asarray(a0 < limit))
+
+
+@dataclass(frozen=True)
+class ChangeCertificate:
+    """What Theorem 4.3 certifies of one change.
+
+    Attributes
+    ----------
+    epsilon : ndarray of float
+        The ε of the change at the δ′ that is claimed, rounded up.
+    limit : ndarray of float
+        ln(total/(16 ln(4·total/δ))) with the δ inside, below which α₀ has to be.
+    valid : ndarray of bool
+        Whether it is.
+    """
+
+    epsilon: FloatArray
+    limit: FloatArray
+    valid: BoolArray
+
+
+def theorem43_epsilon(
+    alpha0: ArrayLike,
+    delta_prime: ArrayLike,
+    total: ArrayLike,
+    x0: ArrayLike,
+    x1: ArrayLike,
+) -> ChangeCertificate:
+    """Return the ε at which Theorem 4.3 protects a change of any ‖v‖₀ and ‖v‖₁.
+
+    v has the distance of every item in the shuffle from what it is changed to. The δ inside is the
+    largest with δ·e^h ≤ δ′; h(total; ‖v‖₀, ‖v‖₁) then holds at δ′.
+
+    Parameters
+    ----------
+    alpha0 : array of float
+        In [0, 800].
+    delta_prime : array of float
+        The δ′ claimed, in [1e-300, 1].
+    total : array of float
+        Items in the shuffle, in [1, 1e24]: m in the local model, mn in the central one.
+    x0 : array of float
+        ‖v‖₀, the items that move, whole, in [1, total].
+    x1 : array of float
+        ‖v‖₁, the sum of their normalised distances, in [0, x0].
+    """
+    size, a0 = _total(total), _alpha0(alpha0)
+    moved = checks.integers("x0", x0, 1.0, MAX_TOTAL)
+    length = checks.reals("x1", x1, 0.0, MAX_TOTAL)
+    target = np.log(checks.delta(delta_prime, "delta_prime"))
+    checks.at_most("x0", moved, "total", size)
+    checks.at_most("x1", length, "x0", moved)
+    mean = length / moved
+    log_delta = _log_inside(a0, moved, size, np.tanh(a0 * mean / 2), target)
+    epsilon = moved * _hop(a0, mean, size, moved, log_delta) * _ROUNDING_UP
+    limit = validity_at(size, size, log_delta)
+    return ChangeCertificate(np.asarray(epsilon), limit, np.asarray(a0 < limit))
 
 
 @dataclass(frozen=True)

@@ -311,3 +311,21 @@ def test_rounded_searches_say_so():
     assert not co.best_design(np.linspace(0.1, 1, 6), 2.0, 0.1).truncated
     assert co.best_zeta(np.linspace(0.1, 1, 65), 2.0, 0.1).truncated
     assert not co.best_zeta(np.linspace(0.1, 1, 64), 2.0, 0.1).truncated
+
+
+def test_designs_for_couplings_of_each_coordinate_are_certified_and_better():
+    levels, couplings = np.array([0.2, 0.2, 2.0, 2.0]), np.array([0.0, 0.1, 0.0, 0.2])
+    for family in ("nested", "hybrid"):
+        own = co.best_design(levels, 2.0, couplings, family)
+        alike = co.best_design(levels, 2.0, 0.2, family)
+        assert own.mse < 0.9 * alike.mse
+        assert (co.design_bcdp(4, own.subsets, own.alphas, couplings) <= levels + 1e-9).all()
+        assert co.best_design(levels, 2.0, np.full(4, 0.2), family).mse == alike.mse
+
+
+def test_many_pairs_of_level_and_coupling_are_rounded_to_the_strictest():
+    levels = np.repeat([0.5, 1.0], 4)
+    couplings = np.tile([0.0, 0.1, 0.2, 0.3], 2)
+    design = co.best_design(levels, 1.0, couplings, "nested")
+    assert design.truncated
+    assert (co.design_bcdp(8, design.subsets, design.alphas, couplings) <= levels + 1e-9).all()

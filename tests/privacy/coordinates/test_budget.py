@@ -7,10 +7,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import explorer.privacy.coordinates as co
 from explorer.privacy.coordinates.levels import (
+    bcdp_levels_from_logs,
     log_mix,
     log_mix_high,
     log_mix_low,
@@ -173,3 +174,60 @@ def test_as_many_couplings_as_coordinates_are_still_a_sweep():
             budgets[i], co.budget_at_total(levels, 2.0, q[i], 0.5 * totals[i])
         )
         np.testing.assert_array_equal(vectors[i], co.budget_vector(levels, 2.0, q[i], 0.5))
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from([0.05, 0.2, 0.21, 1.0, 3.0]), st.floats(0.0, 1.0)),
+        min_size=2,
+        max_size=6,
+    ),
+    eps=st.floats(0.1, 5.0),
+    zeta=st.floats(0.01, 1.0),
+)
+def test_couplings_of_each_coordinate_are_certified_and_equal_ones_give_theorem_2(pairs, eps, zeta):
+    levels, couplings = np.array(pairs).T
+    demanded = np.minimum(levels, eps)
+    for c in (
+        co.budget_of_couplings(levels, eps, couplings, zeta),
+        co.best_budget_of_couplings(levels, eps, couplings).c,
+    ):
+        total = c.max()
+        assert total <= eps
+        assert (co.bcdp_from_cdp_and_ldp(c, couplings, total) <= demanded * (1 + 1e-9)).all()
+    exact = co.best_budget_of_couplings(levels, eps, couplings, exact=True)
+    certified = co.best_certificate(exact.c, couplings, exact.c.max())
+    assert (certified <= demanded * (1 + 1e-9)).all()
+    one = np.full(levels.size, couplings[0])
+    assert np.array_equal(
+        co.budget_of_couplings(levels, eps, one, zeta),
+        co.budget_vector(levels, eps, couplings[0], zeta),
+    )
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from([0.2, 1.0, 2.0]), st.floats(0.0, 1.0)), min_size=2, max_size=5
+    )
+)
+@settings(max_examples=20)
+def test_couplings_of_each_coordinate_never_err_more_than_the_largest_of_them(pairs):
+    levels, couplings = np.array(pairs).T
+    own = co.best_budget_of_couplings(levels, 2.0, couplings)
+    assert own.mse <= co.best_zeta(levels, 2.0, couplings.max()).mse * (1 + 1e-6)
+    exact = co.m_mean_mse(np.zeros(levels.size), own.c, 1, rule="optimal")
+    assert exact == pytest.approx(float(own.mse), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_levels_for_couplings_of_each_coordinate_hold_by_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    prior = rng.dirichlet(np.full(8, 0.5))
+    couplings = co.coupling([2] * 3, prior)
+    levels = np.array([0.3, 0.5, 1.5])
+    for c in (
+        co.budget_of_couplings(levels, 2.0, couplings, 0.7),
+        co.best_budget_of_couplings(levels, 2.0, couplings).c,
+    ):
+        exact = bcdp_levels_from_logs([2] * 3, prior, co.corner_log_likelihoods(c))
+        assert (exact <= levels + 1e-12).all()

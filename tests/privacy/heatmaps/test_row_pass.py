@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer.polygon import Polygon
 from explorer.privacy.heatmaps import row_pass
 from explorer.privacy.heatmaps.quadtree import encode
 from explorer.privacy.heatmaps.row_pass import (
@@ -58,7 +59,7 @@ def enumerated(
     people: Histories, where: BoxFilter, level: int, most: int, among: int, bits: int = 40
 ) -> tuple[dict[int, int], int, int, int]:
     """The definition, in Python's whole numbers."""
-    box, side = where.edges, 1 << level
+    box, side, polygon = where.edges, 1 << level, where.polygon
     cells: dict[int, int] = {}
     present = used = rows = 0
     for number, history in enumerate(people):
@@ -69,6 +70,7 @@ def enumerated(
             and box.west <= x <= box.east
             and (where.start is None or where.start <= t)
             and (where.end is None or t < where.end)
+            and (polygon is None or polygon.holds(np.array([y]), np.array([x]))[0])
         ]
         present += bool(inside)
         if not inside or used == most or number >= among:
@@ -87,7 +89,18 @@ def as_dict(found: CountedRows) -> tuple[dict[int, int], int, int, int]:
     return cells, found.present, found.used, found.rows
 
 
-@given(histories, times, times, st.integers(0, 4), st.integers(0, 9), st.integers(0, 9))
+OUTLINE = Polygon(((-3, 0), (6, -2), (2, 3), (6, 9), (0, 7)))
+
+
+@given(
+    histories,
+    times,
+    times,
+    st.integers(0, 4),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.sampled_from([None, OUTLINE]),
+)
 def test_the_pass_is_the_definition(
     engine: str,
     people: Histories,
@@ -96,8 +109,9 @@ def test_the_pass_is_the_definition(
     level: int,
     most: int,
     among: int,
+    polygon: Polygon | None,
 ) -> None:
-    where = BoxFilter(BOX, start, end)
+    where = BoxFilter(BOX, start, end, polygon)
     found = count_rows(rows_of(people), where, level, most, among)
     assert found.bits == 40
     assert as_dict(found) == enumerated(people, where, level, most, among)
@@ -127,7 +141,19 @@ def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None
         GridBox(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
         GridBox(-3_000_000_000, -7, 1, 5_000_000_000),
     ):
-        for where in (BoxFilter(box), BoxFilter(box, -(2**31), 5), BoxFilter(box, 2**40)):
+        outline = (
+            Polygon(
+                ((box.north, box.west), (box.south, box.west + 10**9), (box.north, box.west + 1))
+            )
+            if box.west < -10
+            else None
+        )
+        for where in (
+            BoxFilter(box),
+            BoxFilter(box, -(2**31), 5),
+            BoxFilter(box, 2**40),
+            BoxFilter(box, -(2**30), 5, outline),
+        ):
             found = count_rows(rows, where, 9)
             want = row_pass._in_numpy(rows, where, 9, 3000, 3000, 40)
             assert np.array_equal(found.cells, want.cells)
@@ -145,6 +171,7 @@ def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
     before = len(walk.signatures)
     for asked in (rows, UserRows(**mapped), UserRows(rows.y, rows.x, None, rows.starts, rows.ends)):
         assert count_rows(asked, BoxFilter(BOX), 3).rows == 3
+        assert count_rows(asked, BoxFilter(BOX, polygon=OUTLINE), 3).rows == 2
     assert len(walk.signatures) == before == 1
 
 

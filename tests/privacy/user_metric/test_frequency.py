@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.spaces import Clustered, Discrete
+from explorer.privacy.spaces import Clustered, Discrete, MatrixSpace
 
 SMALL = [(2, 2, 0.3, 1.0), (3, 4, 0.1, 3.0), (5, 1, 0.2, 1.0), (1, 4, 0.7, 2.0), (2, 3, 1.0, 0.5)]
 COUNT = st.one_of(st.integers(1, 10**12), st.integers(1, 20))
@@ -256,3 +256,49 @@ def test_sizes_and_refusals():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("a0", [0.3, 2.0, 9.0])
+@pytest.mark.parametrize(
+    "space", [Clustered(3, 2, 0.3), Clustered(4, 1, 1.0), Clustered(2, 3, 0.1)]
+)
+def test_bounds_on_any_metric_hold_on_clusters_whose_errors_are_known(space, a0):
+    s, t, r = space.clusters, space.each, space.r
+    square, distance = um.MetricFrequency(space).errors(a0)
+    assert square == pytest.approx(float(um.gkrr_mse(s, t, r, a0, 1, 1)), rel=1e-9)
+    # The bound for clusters has a tree with inner nodes.
+    halved = float(um.gkrr_emd_bound(s, t, r, a0, 1, 1))
+    assert halved * (1 - 1e-9) <= distance <= 2.1 * halved
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_on_any_metric_hold_of_simulated_estimates(seed):
+    rng = np.random.default_rng(seed)
+    space = MatrixSpace.from_embedding(rng.normal(size=(6, 2)))
+    bounds = um.MetricFrequency(space)
+    d, items, a0 = space.matrix(), rng.integers(0, 6, 40), 4.0
+    arms = bounds.arms
+    assert (arms[:, None] + arms >= d - np.diag(np.full(6, np.inf))).all()
+    law = um.Exponential(space, a0).law()
+    truth = np.bincount(items, minlength=6) / 40
+    squares, distances = [], []
+    for _ in range(300):
+        answers = [rng.choice(6, p=law[x]) for x in items]
+        z = np.bincount(answers, minlength=6) / 40 @ np.linalg.inv(law) - truth
+        every = np.arange(6)
+        mass = np.maximum(z, 0).sum()
+        away = space.emd(every, every, np.maximum(z, 0) / mass, np.maximum(-z, 0) / mass) * mass
+        squares.append(z @ z)
+        distances.append(away)
+        assert away <= arms @ np.abs(z) + 1e-9
+    square, distance = bounds.errors(a0)
+    assert np.mean(squares) <= square / 40 * 1.1
+    assert np.mean(distances) <= distance / math.sqrt(40)
+    assert np.mean(distances) <= bounds.distance_bound(np.mean(squares))
+
+
+def test_items_that_are_one_place_have_no_bounds():
+    touching = MatrixSpace.from_distances([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+    assert um.MetricFrequency(touching).errors(3.0) == (math.inf, math.inf)
+    with pytest.raises(ValueError, match="201 items; give 2 to 120"):
+        um.MetricFrequency(Discrete(201))

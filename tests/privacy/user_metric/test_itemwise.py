@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from scipy.special import betaincinv
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.spaces import Clustered, Discrete, Grid, MatrixSpace, Square
+from explorer.privacy.spaces import Clustered, Discrete, Grid, MatrixSpace, Sphere, Square
 from tests import snapshots
 
 SPACES = [
@@ -214,3 +215,59 @@ def test_group_privacy_of_the_paper_is_wrong_both_ways():
     assert math.exp(0.1 * 10) < 2.8
     assert um.group_privacy_delta(2.0, 1.0, 5) == pytest.approx(3447, abs=1)
     assert math.exp(5) < 149
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(2, 6))
+def test_level_of_a_table_is_the_least_that_holds(seed, size, answers):
+    rng = np.random.default_rng(seed)
+    space = MatrixSpace.from_embedding(rng.normal(size=(size, 2)))
+    law = rng.dirichlet(np.full(answers, 2.0), size)
+    table = um.ItemTable(space, law)
+    d, log_law = space.matrix(), np.log(law)
+    loss = (log_law[:, None, :] - log_law[None]).max(axis=2)
+    assert (loss <= table.alpha0 * d).all()
+    apart = d > 0
+    assert table.alpha0 == pytest.approx((loss[apart] / d[apart]).max(), rel=1e-9)
+    if answers == size:
+        assert table.mean == pytest.approx((law * d).sum() / size)
+    else:
+        assert math.isnan(table.mean)
+    counts = np.bincount(table.answer(np.zeros(20_000, int), rng), minlength=answers)
+    assert stats.chisquare(counts, law[0] * 20_000).pvalue > 1e-9
+
+
+def test_tables_without_a_level():
+    space = Discrete(3)
+    assert um.ItemTable(space, [[1, 0], [0.5, 0.5], [0.5, 0.5]]).alpha0 == math.inf
+    assert um.ItemTable(space, [[0.5, 0, 0.5]] * 3).alpha0 == 0
+    touching = MatrixSpace.from_distances([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+    assert um.ItemTable(touching, [[0.4, 0.6], [0.6, 0.4], [0.5, 0.5]]).alpha0 == math.inf
+    same = um.ItemTable(touching, [[0.4, 0.6], [0.4, 0.6], [0.5, 0.5]])
+    assert same.alpha0 == pytest.approx(math.log(5 / 4))
+    with pytest.raises(ValueError, match="2 rows for a space of 3 items"):
+        um.ItemTable(space, [[0.5, 0.5]] * 2)
+
+
+@pytest.mark.parametrize("a0", [0.5, 4.0, 60.0])
+def test_noise_on_the_sphere_has_the_density_that_is_private(a0):
+    space = Sphere(10.0, "km")
+    items = np.array([[0.0, 0.0], [71.0, 170.0]])
+    answers = um.SphereLaplace(space, a0).answer(
+        np.repeat(items, 20_000, axis=0), np.random.default_rng(3)
+    )
+    assert (np.abs(answers) <= (90, 180)).all()
+    for item, own in zip(items, np.split(answers, 2), strict=True):
+        angle = math.pi * space.cross(item[None], own)[0]
+        edges = np.quantile(angle, np.linspace(0, 1, 21))
+        edges[0], edges[-1] = 0, math.pi
+
+        def mass(low, high):
+            found = integrate.quad(lambda x: math.exp(-a0 * x / math.pi) * math.sin(x), low, high)
+            return found[0]
+
+        # Edges are quantiles of the draw itself: compare with the law, not by a test.
+        law = np.array([mass(*ends) for ends in itertools.pairwise(edges)])
+        assert law / law.sum() == pytest.approx(np.full(20, 0.05), abs=0.01)
+    # Directions are even: as many answers to the north of the equator as to the south.
+    assert np.mean(answers[:20_000, 0] > 0) == pytest.approx(0.5, abs=0.02)
+    assert np.mean(answers[:20_000, 1] > 0) == pytest.approx(0.5, abs=0.02)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from explorer.privacy import user_metric as um
 from tests import snapshots
@@ -183,3 +184,44 @@ def test_calibrated_alpha_meets_every_requirement(requirements):
     asked = q * tau > 0
     if math.isfinite(alpha):
         assert (alpha * (q * tau)[asked] <= epsilon[asked] * (1 + 1e-12) + 1e-300).all()
+
+
+@pytest.mark.parametrize("moved", [1, 7, 60])
+@pytest.mark.parametrize("a0", [0.2, 1.0])
+def test_theorem_43_holds_of_randomised_response_item_by_item(a0, moved):
+    # Items 0 and 1 at distance 1, `moved` of m items change from 0 to 1: ‖v‖₀ = ‖v‖₁.
+    m, delta = 3000, 1e-4
+    sure = um.theorem43_epsilon(a0, delta, m, moved, moved)
+    assert sure.valid
+    flip = 1 / (1 + math.exp(a0))
+    before = stats.binom.pmf(np.arange(m + 1), m, flip)
+    still = stats.binom.pmf(np.arange(m - moved + 1), m - moved, flip)
+    after = np.convolve(still, stats.binom.pmf(np.arange(moved + 1), moved, 1 - flip))
+    for one, two in ((before, after), (after, before)):
+        left = np.maximum(one - math.exp(float(sure.epsilon)) * two, 0).sum()
+        assert left <= delta
+
+
+@given(
+    st.floats(0, 6),
+    st.floats(1e-30, 0.5),
+    st.integers(1, 10**6),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.integers(1, 10**6),
+)
+def test_theorem_43_spends_its_delta_and_grows_with_the_change(a0, delta, m, part, mean, n):
+    x0 = max(1, round(part * m))
+    x1 = mean * x0
+    sure = um.theorem43_epsilon(a0, delta, m * n, x0, x1)
+    # The δ inside: δ·e^h = δ′ at the ε returned.
+    inside = delta * math.exp(-float(sure.epsilon))
+    if inside >= 1e-300:
+        at_inside = um.group_epsilon(m * n, x0, x1, a0, inside)
+        assert sure.epsilon == pytest.approx(at_inside, rel=1e-6, abs=1e-12)
+    less = um.theorem43_epsilon(a0, delta, m * n, x0, x1 / 2)
+    assert less.epsilon <= sure.epsilon * (1 + 1e-9)
+    whole = um.theorem43_epsilon(a0, delta, m * n, m, m)
+    tight = um.theorem44_certificate(a0, delta, m, n, um.Internal.TIGHT)
+    assert bool(whole.valid) == bool(tight.valid)
+    assert whole.epsilon <= tight.alpha * (1 + 1e-9)

@@ -1,0 +1,701 @@
+"""The worst ε₀-LDP randomiser of a sampled round (k < n), certified from above.
+
+Of n clients k are drawn in secret without replacement, all use one common, non-adaptive randomiser,
+and their messages are shuffled. With E = e^ε₀, e = e^ε, γ = k/n no such randomiser and no data set
+has a larger δ(ε) than the largest, over compositions j_A + j_B + j_C = k, of
+
+    f(j) = E[((γ/k)·ΣG_i − (1−γ)(e−1))₊],
+
+G_i independent, j_t of them with law t: A = 2RR if all others hold the old value, B = 2RR if they
+hold the new one, C = 3RR. The corners (one law alone) are attained by these randomisers. That they
+are the maximum is checked at every ε by branch and bound, within a number of boxes; where the
+search does not close, nothing is claimed. The proof stands in ``resources/guide/worst-case.md``.
+
+**One f** is an integral along a vertical line, f = (γ/k)·(1/2πi)∫ E[e^{zX}]/z² dz, X = ΣG − θ. It
+errs upwards only: Gaussian noise added to X raises the mean of a convex function, what is left out
+behind the last node is bounded, and the step's error is a sum of positive terms.
+
+**A box** of compositions is bounded by what all of it has in common and, for the rest, by the law
+G_* of the clones, a mean-preserving spread of the three.
+
+**T rounds.** The largest f is a hockey-stick curve, so it is that of one pair of laws, which
+dominates every round whatever came before. Between losses where it is known it is replaced by its
+chord, for e < 1 by its mirror image, and then by the lower convex hull of the points; the hull's
+second differences are the masses of the pair that is composed.
+
+References
+----------
+This program. Compared with the literature: Feldman, McMillan & Talwar 2023 (the clones, which
+G_* alone is); Girgis, Data & Diggavi 2021, Theorem 2 (2RR as a lower bound).
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.core import checks
+from explorer.privacy.core.binomial import log_pmf
+from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
+from explorer.privacy.core.divergences import orders_up_to
+from explorer.privacy.core.roots import rough_root
+from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
+from explorer.privacy.shuffle_rdp.losses import RoundLoss, three_symbol_loss
+from explorer.privacy.shuffle_rdp.lower import lower_rdp_table
+from explorer.privacy.shuffle_rdp.numerical import DEPTHS, TRUNCATED_EXCESS, depth_for
+from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
+from explorer.privacy.shuffle_rdp.upper import pure_epsilon
+
+WORST_CASE = Reference(
+    "this program",
+    "worst case of the sampled shuffle (proof in the guide)",
+    "doubles with bounded remainders; rounded up",
+)
+CORNERS = Reference(
+    "this program",
+    "the pair of Theorem 2 and randomised response on three symbols",
+    "the larger Rényi divergence, of 2RR in both directions, rounded down",
+)
+MIN_EPS0, MAX_EPS0 = 0.01, 20.0
+"""Range of ε₀ where the search is offered."""
+BOXES = 2500
+"""Boxes that one search may look at."""
+FIRST_BOXES = 800
+"""Boxes after which a wide gap is good enough, which is so near ε₀ = ln 2 only."""
+NARROW_GAP, WIDE_GAP, CLOSED_GAP = 1e-3, 2e-2, 5e-2
+"""Relative distances of the bound from the largest corner: at which the search ends, at first and
+after `FIRST_BOXES`, and at which it has closed."""
+_LISTED = 40
+"""Messages up to which all compositions are evaluated."""
+_BATCH = 64
+_ROUNDING = 1e-9
+"""Relative error of a value in doubles, by which it is raised."""
+_PER_DEVIATION, _FINE_LOSSES, _MOST_LOSSES = 12.0, 60, 400
+"""Losses on a deviation of one round at which the curve is known, the number of those, and of all,
+half as dense from there on."""
+_NEGLIGIBLE = 44.0
+"""Nodes are left out whose terms are below e^−44 of the first, for every composition."""
+_LOG_2 = math.log(2.0)
+_CORNER_CELLS, _CORNER_DEPTH = 20_000, 200.0
+_NEWTON_STEPS = 60
+_CERTIFIED_STEPS = 8
+"""Searches until the ε is found at which the bound is δ."""
+
+
+class _Laws(NamedTuple):
+    """Values and probabilities of A, B, C and the clones' law G_*, a row each."""
+
+    values: FloatArray
+    probabilities: FloatArray
+
+
+def _laws(E: float, e: float) -> _Laws:
+    A, C = E - e, e * E - 1
+    return _Laws(
+        np.array(
+            [[A / E, -C, 0.0], [A, -C / E, 0.0], [A, -C, (1 - e) / E], [A, -C, 0.0]],
+        ),
+        np.array(
+            [
+                [E / (E + 1), 1 / (E + 1), 0.0],
+                [1 / (E + 1), E / (E + 1), 0.0],
+                [1 / (E + 2), 1 / (E + 2), E / (E + 2)],
+                [1 / (E + 1), 1 / (E + 1), (E - 1) / (E + 1)],
+            ]
+        ),
+    )
+
+
+def _log_transforms(laws: _Laws, z: Any) -> Any:
+    """Return ln E[e^{zG}] of the four laws at each z, shape (4, z.size)."""
+    grown = np.expm1(laws.values[:, :, None] * z)
+    return np.log1p(np.einsum("ts,tsz->tz", laws.probabilities, grown))
+
+
+class _Contour:
+    """f of compositions and of boxes at one ε, as an integral along one line.
+
+    Parameters
+    ----------
+    eps0, k, gamma : float
+    rise : float
+        e^ε − 1.
+    """
+
+    def __init__(self, eps0: float, k: float, gamma: float, rise: float) -> None:
+        E, e = math.exp(eps0), 1 + rise
+        self._k, self._unit = k, gamma / k
+        self._theta = k * (1 - gamma) * rise / gamma
+        # Noise costs more where few messages make up the sum, and nodes cost less there.
+        spread = max(0.35, math.sqrt(4e-4 * k / (E + 2)))
+        if k < 500:
+            spread = 0.03 if k <= _LISTED else 0.1
+        self._noise = (E - 1) * spread
+        self._laws = _laws(E, e)
+        tilts = [self._tilt(t, k, E) for t in range(3)]
+        self._corners = np.diag([k, k, k, 0.0])[:3]
+        # The line of the corner that is probably the largest serves all boxes: any is a bound.
+        self._use(min(tilts, key=lambda tilt: tilt[1] if tilt[1] == tilt[1] else math.inf))
+        heights = self.values(self._corners)
+        best = int(np.argmax(heights))
+        self._use(tilts[best])
+        self.corners: FloatArray = self.values(self._corners)
+
+    def _tilt(self, law: int, k: float, E: float) -> tuple[float, float, float]:
+        """Return c, −ln of the integrand's height and its curvature in ln c for one corner."""
+        values, chances = self._laws.values[law], self._laws.probabilities[law]
+        top = float(values.max())
+        variance = k * float(chances @ values**2)
+        log_c = 0.5 * math.log(2 / variance)
+        height, bend = math.inf, 2.0
+        for _ in range(_NEWTON_STEPS):
+            c = math.exp(log_c)
+            weight = chances * np.exp(np.minimum(c * values, 700.0))
+            total = float(weight.sum())
+            mean = float(weight @ values) / total
+            square = float(weight @ values**2) / total
+            noise = self._noise**2 * c
+            slope = c * (k * mean - self._theta + noise) - 2
+            bend = slope + 2 + c * c * (k * (square - mean * mean) + self._noise**2)
+            height = k * math.log(total) - c * self._theta + 0.5 * noise * c - 2 * log_c
+            step = slope / max(bend, 1e-12) if bend > 0 else math.copysign(1.0, slope)
+            step = min(max(step, -1.0), 1.0)
+            # e^{cG} stays in range.
+            log_c = min(log_c - step, math.log(600.0 / top) if top > 0 else 700.0)
+            if abs(step) < 1e-4:
+                break
+        return math.exp(log_c), -height, max(bend, 1.0)
+
+    def _use(self, tilt: tuple[float, float, float]) -> None:
+        c, _, bend = tilt
+        step = min(2 * math.pi * c / 22, c / (5 * math.sqrt(bend)))
+        count = math.ceil(3.8 / self._noise / step) + 1
+        t = step * np.arange(count)
+        z = c + 1j * t
+        transforms = _log_transforms(self._laws, z)
+        rest = 0.5 * self._noise**2 * z**2 - self._theta * z - 2 * np.log(z)
+        weight = np.full(count, step / math.pi)
+        weight[0] *= 0.5
+        # At most nodes no composition has an integrand of any size: their bounds are added.
+        most = self._k * transforms.real.max(axis=0) + rest.real
+        used = ~(most <= most[0] - _NEGLIGIBLE)
+        self._left_out = float(np.exp(most[~used]) @ weight[~used])
+        self._transforms, self._rest, self._weight = transforms[:, used], rest[used], weight[used]
+        # What lies behind the last node, in units of the integrand at c, times c².
+        last = float(t[-1])
+        blur = self._noise * last
+        self._tail = c * c * math.exp(-0.5 * blur * blur) / (math.pi * self._noise**2 * last**3)
+
+    def values(self, counts: FloatArray) -> FloatArray:
+        """Return f of messages by law, an upper bound each; shape (m, 4) to (m,)."""
+        logs = counts @ self._transforms + self._rest
+        first = np.exp(logs[:, 0].real)
+        return np.asarray(
+            self._unit
+            * (np.exp(logs).real @ self._weight + first * self._tail + self._left_out)
+            * (1 + _ROUNDING)
+        )
+
+
+class Certificate(NamedTuple):
+    """The largest f at one ε, bounded from above.
+
+    Attributes
+    ----------
+    value : float
+        No composition has a larger f.
+    corner : float
+        The largest corner by the same integral, an upper bound on it.
+    boxes : int
+        Boxes looked at.
+    closed : bool
+        Whether the value lies within `CLOSED_GAP` of the corner.
+    """
+
+    value: float
+    corner: float
+    boxes: int
+    closed: bool
+
+
+class WorstRound:
+    """The worst case of one sampled round: corners, and their certificate.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0.01, 20].
+    k, n : float
+        1 ≤ k < n ≤ 1e12.
+
+    Raises
+    ------
+    ValueError
+        Outside these ranges.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        self.eps0 = float(checks.reals("eps0", eps0, MIN_EPS0, MAX_EPS0))
+        checks.population(k, n)
+        if k >= n:
+            raise ValueError(f"k = {k:g} of n = {n:g}: the sampled worst case needs k < n")
+        self.k, self.n, self.gamma = float(k), float(n), k / n
+        self.pure = float(pure_epsilon(eps0, k, n))
+        E = math.exp(self.eps0)
+        self.deviation = self.gamma * (E - 1) * math.sqrt(max(1 / E, 2 / (E + 2)) / self.k)
+        self._known: dict[float, Certificate] = {}
+
+    def corner(self, eps: float) -> float:
+        """Return the largest corner at ε ≥ 0, from above: the lower bound, but for the noise."""
+        if eps >= self.pure:
+            return 0.0
+        return float(self._contour(eps).corners.max())
+
+    def certify(self, eps: float) -> Certificate:
+        """Return an upper bound on δ(ε) over all ε₀-LDP randomisers and data sets, ε ≥ 0."""
+        if eps not in self._known:
+            self._known[eps] = self._search(eps)
+        return self._known[eps]
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _contour(self, eps: float) -> _Contour:
+        return _Contour(self.eps0, self.k, self.gamma, math.expm1(eps))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _search(self, eps: float) -> Certificate:
+        if eps >= self.pure:
+            return Certificate(0.0, 0.0, 0, True)
+        contour = self._contour(eps)
+        corner = float(contour.corners.max())
+        if not math.isfinite(corner):
+            # So far out that the integrand leaves the doubles.
+            return Certificate(math.inf, corner, 1, False)
+        if self.k <= _LISTED:
+            # Of few messages inner compositions may be far above the corners, but can all be tried.
+            every = contour.values(_compositions(int(self.k)))
+            return Certificate(min(float(every.max()), 1.0), corner, every.size, True)
+        boxes = np.array([[0.0, self.k, 0.0, self.k]])
+        values = contour.values(_common(boxes, self.k))
+        settled, looked = corner, 1
+        while True:
+            # A single composition is as narrow as a box gets.
+            wide = (boxes[:, 0] < boxes[:, 1]) | (boxes[:, 2] < boxes[:, 3])
+            settled = max(settled, float(values[~wide].max(initial=0.0)))
+            gap = NARROW_GAP if looked < FIRST_BOXES else WIDE_GAP
+            live = wide & (values > (1 + gap) * corner)
+            settled = max(settled, float(values[wide & ~live].max(initial=0.0)))
+            boxes, values = boxes[live], values[live]
+            if not values.size or looked >= BOXES:
+                break
+            order = np.argsort(values)[::-1]
+            room = max(1, min(_BATCH, (BOXES - looked) // 2))
+            split, kept = order[:room], order[room:]
+            parts = _halves(boxes[split], self.k)
+            looked += parts.shape[0]
+            fresh = contour.values(_common(parts, self.k))
+            boxes = np.concatenate([boxes[kept], parts])
+            values = np.concatenate([values[kept], fresh])
+        value = max(settled, float(values.max(initial=0.0)))
+        return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * corner)
+
+    def epsilon(self, delta: float) -> Certificate | None:
+        """Return ε at δ in (0, 1] as the value of a certificate; None if the search is open.
+
+        Corner and boxes are those of the search at that ε.
+        """
+        at_zero = self.certify(0.0)
+        if at_zero.value <= delta:
+            return at_zero._replace(value=0.0)
+        goal = math.log(delta)
+        at = self._corner_root(goal) if at_zero.corner > delta else 0.1 * self.deviation
+        for _ in range(_CERTIFIED_STEPS):
+            found = self.certify(at)
+            if not found.closed:
+                return None
+            if found.value <= delta:
+                return found._replace(value=at * (1 + _ROUNDING))
+            further = at * (1 + 1e-3)
+            slope = (math.log(found.corner) - self._log_corner(further)) / (further - at)
+            at = min(at + 1.02 * (math.log(found.value) - goal) / slope, self.pure)
+        return None
+
+    def _corner_root(self, goal: float) -> float:
+        """Return an ε whose largest corner is about e^goal."""
+        high = min(20.0 * self.deviation, self.pure)
+        while high < self.pure and self._log_corner(high) > goal:
+            high = min(2 * high, self.pure)
+        return rough_root(
+            lambda eps: goal - self._log_corner(eps), 0.0, high, tolerance=1e-7 * self.deviation
+        )
+
+    def _log_corner(self, eps: float) -> float:
+        corner = self.corner(eps)
+        return math.log(max(corner, 1e-300)) if math.isfinite(corner) else math.log(1e-300)
+
+
+def _compositions(k: int) -> FloatArray:
+    """Return all compositions of k messages, a row each, with none of G_*."""
+    a, b = (part.ravel().astype(float) for part in np.indices((k + 1, k + 1)))
+    inside = a + b <= k
+    a, b = a[inside], b[inside]
+    return np.stack([a, b, k - a - b, np.zeros(a.size)], axis=1)
+
+
+def _common(boxes: FloatArray, k: float) -> FloatArray:
+    """Return the messages that all compositions of a box share, by law, the rest as G_*."""
+    a, b = boxes[:, 0], boxes[:, 2]
+    c = np.maximum(k - boxes[:, 1] - boxes[:, 3], 0.0)
+    return np.stack([a, b, c, k - a - b - c], axis=1)
+
+
+def _halves(boxes: FloatArray, k: float) -> FloatArray:
+    """Return the boxes [a, a′]×[b, b′] halved along the longer side, cut to a + b ≤ k."""
+    rows = np.arange(boxes.shape[0])
+    side = np.where(boxes[:, 1] - boxes[:, 0] >= boxes[:, 3] - boxes[:, 2], 0, 2)
+    middle = np.floor(0.5 * (boxes[rows, side] + boxes[rows, side + 1]))
+    left, right = boxes.copy(), boxes.copy()
+    left[rows, side + 1] = middle
+    right[rows, side] = middle + 1
+    parts = np.concatenate([left, right])
+    parts[:, 1] = np.minimum(parts[:, 1], k - parts[:, 2])
+    parts[:, 3] = np.minimum(parts[:, 3], k - parts[:, 0])
+    return np.asarray(parts[(parts[:, 0] <= parts[:, 1]) & (parts[:, 2] <= parts[:, 3])])
+
+
+class Envelope(NamedTuple):
+    """The worst case of one round as points of a hockey-stick curve, or why there are none.
+
+    Attributes
+    ----------
+    loss : RoundLoss or None
+        The law of the pair whose curve runs above all points; None if a search is open.
+    boxes : int
+        Boxes that all searches looked at.
+    gap : float
+        Largest relative distance of a point from its corner.
+    """
+
+    loss: RoundLoss | None
+    boxes: int
+    gap: float
+
+
+def envelope(round_: WorstRound, depth: float) -> Envelope:
+    """Return the pair that dominates every ε₀-LDP randomiser's sampled round.
+
+    Parameters
+    ----------
+    round_ : WorstRound
+    depth : float
+        Losses are searched up to the first whose δ is below e^−depth; that δ is left out of the
+        law (`RoundLoss.missing`).
+
+    References
+    ----------
+    This program; corollary (c) of Theorem 1 of the guide's page on the worst case.
+    """
+    apart = round_.deviation / _PER_DEVIATION
+    rises, heights, boxes, gap = [], [], 0, 0.0
+    for i in range(_MOST_LOSSES):
+        # Far out the curve bends less than it falls: there losses may lie further apart.
+        eps = min(apart * (i if i < _FINE_LOSSES else 2 * i - _FINE_LOSSES), round_.pure)
+        found = round_.certify(eps)
+        boxes += found.boxes
+        if not found.closed:
+            return Envelope(None, boxes, found.value / found.corner - 1)
+        gap = max(gap, found.value / found.corner - 1 if found.corner else 0.0)
+        rises.append(math.expm1(eps))
+        heights.append(found.value)
+        if eps >= round_.pure or found.value <= math.exp(-depth):
+            break
+    return Envelope(_loss_of_curve(np.array(rises), np.array(heights)), boxes, gap)
+
+
+def _loss_of_curve(rise: FloatArray, height: FloatArray) -> RoundLoss:
+    """Return the law whose δ runs through the lower convex hull of points and their mirror images.
+
+    Parameters
+    ----------
+    rise : ndarray of float
+        e − 1 ≥ 0, rising, the first 0.
+    height : ndarray of float
+        Upper bounds on δ there.
+    """
+    missing = float(height[-1])
+    # At 1/e the exchanged pair has δ = 1 − 1/e + δ(e)/e; W is δ less what is certain, (1−e)₊.
+    mirrored = -rise[:0:-1] / (1 + rise[:0:-1])
+    x = np.concatenate([mirrored, rise])
+    over = np.concatenate([height[:0:-1] / (1 + rise[:0:-1]), height])
+    # Less the missing probability, which has no part in either law.
+    over = np.maximum(over - missing * np.where(x < 0, 1 + x, 1.0), 0.0)
+    kept: list[int] = []
+    slopes: list[float] = []
+    for i in range(x.size):
+        while kept:
+            slope = _slope(x, over, kept[-1], i)
+            if not slopes or slope >= slopes[-1]:
+                break
+            kept.pop()
+            slopes.pop()
+        slopes += [_slope(x, over, kept[-1], i)] if kept else []
+        kept.append(i)
+    at = x[kept]
+    # Of the last point on it is 0, before the first all mass is above.
+    all_slopes = np.array([-(1.0 - missing), *slopes, 0.0])
+    mass = np.diff(all_slopes)
+    if mass.min() < -1e-12:
+        raise ArithmeticError("the curve of the worst case is not convex")
+    keep = mass > 0
+    return RoundLoss(mass[keep], at[keep], np.log1p(at[keep]), missing, _ROUNDING)
+
+
+def _slope(x: FloatArray, over: FloatArray, i: int, j: int) -> float:
+    """Return the slope of δ between two points; below e = 1 it has −1 more than that of W."""
+    below = (min(x[j], 0.0) - min(x[i], 0.0)) / (x[j] - x[i])
+    return float((over[j] - over[i]) / (x[j] - x[i]) - below)
+
+
+class WorstCaseRounds:
+    """T rounds of the worst ε₀-LDP randomisers, k of n clients sampled in each, from above.
+
+    Parameters
+    ----------
+    eps0, k, n : float
+        As of `WorstRound`.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        self.round = WorstRound(eps0, k, n)
+        self._routes: dict[float, tuple[Envelope, Composition | None]] = {}
+
+    def epsilon(self, delta: float, T: int) -> Certified | None:
+        """Return ε at δ in (0, 1]; None if a search is open."""
+        if T == 1:
+            found = self.round.epsilon(delta)
+            return None if found is None else Certified(found.value, 0.0)
+        route = self.composition(depth_for(delta, T))
+        if route is None:
+            return None
+        composed, most = route.epsilon(delta, T), T * self.round.pure * (1 + _ROUNDING)
+        return composed if composed.value <= most else Certified(most, math.inf)
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified | None:
+        """Return δ at ε ≥ 0; None if a search is open."""
+        if T == 1:
+            found = self.round.certify(epsilon)
+            return Certified(found.value, 0.0) if found.closed else None
+        bound = None
+        for depth in DEPTHS:
+            route = self.composition(depth)
+            if route is None:
+                return None
+            bound = route.delta(epsilon, T, enough)
+            if T * route.loss.missing <= TRUNCATED_EXCESS * bound.value:
+                break
+        return bound
+
+    def envelope(self, depth: float) -> Envelope:
+        """Return the law of one round down to probabilities of e^−depth."""
+        self.composition(depth)
+        return self._routes[depth][0]
+
+    def composition(self, depth: float) -> Composition | None:
+        """Return the composition of that law; None if a search is open."""
+        if depth not in self._routes:
+            curve = envelope(self.round, depth)
+            route = None if curve.loss is None else Composition(curve.loss, Role.UPPER)
+            self._routes[depth] = curve, route
+        return self._routes[depth][1]
+
+
+OPEN = "the search for a worse composition of messages did not close within its 2,500 boxes"
+UNSAMPLED = "proved for sampled rounds only: k < n"
+OUTSIDE = f"searched for ε₀ from {MIN_EPS0:g} to {MAX_EPS0:g} only"
+
+
+def why_no_worst_case(eps0: float, k: float, n: float) -> str:
+    """Return why the worst case of a round is not offered; empty if it is."""
+    if k >= n:
+        return UNSAMPLED
+    return "" if MIN_EPS0 <= eps0 <= MAX_EPS0 else OUTSIDE
+
+
+def worst_case_epsilon(
+    eps0: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    T: ArrayLike,
+    delta: ArrayLike,
+    prepare: Callable[[float, float, float], WorstCaseRounds] = WorstCaseRounds,
+) -> Bound:
+    """Return ε at δ of T rounds of the worst ε₀-LDP randomisers, from above.
+
+    Holds for one common, non-adaptive randomiser a round, which may depend on earlier rounds.
+    Arguments broadcast. Not valid where k = n, where ε₀ is outside [0.01, 20], and where a search
+    is open.
+
+    Parameters
+    ----------
+    eps0 : array of float
+    k, n : array of int
+        1 ≤ k ≤ n ≤ 1e12.
+    T : array of int
+    delta : array of float
+        In [1e-300, 1].
+    prepare : callable, optional
+        From ε₀, k and n to the rounds, so that a caller may keep them.
+    """
+    arrays = np.broadcast_arrays(
+        checks.epsilon0(eps0), *checks.population(k, n), checks.rounds(T), checks.delta(delta)
+    )
+    flat = np.stack([a.ravel() for a in arrays])
+    value = np.full(flat.shape[1], np.nan)
+    reasons: dict[str, None] = {}
+    for i, (local, sampled, clients, rounds, target) in enumerate(flat.T.tolist()):
+        reason = why_no_worst_case(local, sampled, clients)
+        if reason:
+            reasons[reason] = None
+        else:
+            bound = prepare(local, sampled, clients).epsilon(target, int(rounds))
+            if bound is None:
+                reasons[OPEN] = None
+            else:
+                value[i] = bound.value
+    shaped = np.asarray(value.reshape(arrays[0].shape))
+    known = np.isfinite(shaped)
+    return Bound(shaped, Role.UPPER, WORST_CASE, known, "; ".join(reasons), grade=Grade.NUMERICAL)
+
+
+def worst_case_rdp(round_: WorstCaseRounds, orders: ArrayLike) -> FloatArray | None:
+    """Return an upper bound on the Rényi divergence of one round at each order, in nats.
+
+    Parameters
+    ----------
+    round_ : WorstCaseRounds
+    orders : array of float, 1-dimensional
+        λ > 1.
+
+    Returns
+    -------
+    ndarray of float or None
+        None if a search is open.
+
+    References
+    ----------
+    This program; corollary (d) of Theorem 1 of the guide's page on the worst case.
+    """
+    order = np.atleast_1d(np.asarray(orders, dtype=float))
+    law = round_.envelope(DEPTHS[0]).loss
+    if law is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = law.growth(order - 1) * (1 + _ROUNDING)
+        # The missing probability is no further out than the pure ε of a round.
+        farthest = np.expm1((order - 1) * round_.round.pure) / (order - 1)
+        grown += law.missing * order * (order - 1) * (1 / order + farthest)
+    # No divergence is above the pure ε, which holds too where powers leave the doubles.
+    return np.asarray(np.fmin(np.log1p(grown) / (order - 1), round_.round.pure * (1 + _ROUNDING)))
+
+
+def corner_rdp(eps0: float, k: float, n: float, top: int) -> FloatArray:
+    """Return the largest Rényi divergence of 2RR, both ways, and 3RR for λ = 2…top: a lower bound.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0.01, 20].
+    k, n : float
+        1 ≤ k ≤ n.
+    top : int
+        In [2, 4096].
+    """
+    three = three_symbol_loss(eps0, k, n, cells=_CORNER_CELLS, depth=_CORNER_DEPTH)
+    orders = orders_up_to(top)
+    with np.errstate(over="ignore", invalid="ignore"):
+        levels = np.log1p(three.growth(orders - 1.0)) / (orders - 1)
+    # Where powers leave the doubles that of 2RR stands alone.
+    known = np.where(np.isfinite(levels), levels, np.nan)
+    return np.fmax(lower_rdp_table(eps0, k, n, top), known)
+
+
+def composition_delta(eps: float, eps0: float, k: float, n: float, composition: ArrayLike) -> float:
+    """Return f(j_A, j_B, j_C) by adding up all outcomes: the second way of computing it.
+
+    Parameters
+    ----------
+    eps : float
+        ≥ 0.
+    eps0 : float
+        In [0.01, 20].
+    k, n : int
+        1 ≤ k ≤ n; at k = n there is no sampling and all others hold one value. Of compositions of
+        several laws (j_A+1)(j_B+1)(j_C+1) outcomes are listed, so k is small.
+    composition : array of int, shape (3,)
+        Messages of the laws A, B and C, with sum k.
+
+    References
+    ----------
+    This program; Theorem 1 of the guide's page on the worst case.
+    """
+    jA, jB, jC = (int(j) for j in np.asarray(composition))
+    if jA + jB + jC != k or min(jA, jB, jC) < 0:
+        raise ValueError(f"composition: {jA}, {jB}, {jC} do not add up to k = {k:g}")
+    E, rise, gamma = math.exp(eps0), math.expm1(eps), k / n
+    e = 1 + rise
+    A, C = E - e, e * E - 1
+    i, j, N = np.arange(jA + 1.0), np.arange(jB + 1.0), np.arange(jC + 1.0)
+    p_i, p_j = (_all_masses(m, -math.log1p(E)) for m in (jA, jB))
+    p_N = _all_masses(jC, three_symbol_log_p(eps0))
+    # ΣG less θ, but for the coins of C, each of which adds A + C.
+    a = (jA * A - i * e * (E * E - 1)) / E
+    b = (j * (E * E - 1) - jB * C) / E
+    c = -N * C - (jC - N) * rise / E
+    theta = k * (1 - gamma) * rise / gamma
+    total = a[:, None, None] + b[:, None] + c - theta
+    gain = _coin_gain(N, -total / (A + C)) * (A + C)
+    return float(gamma / k * np.einsum("i,j,n,ijn", p_i, p_j, p_N, gain))
+
+
+def largest_delta(eps: float, eps0: float, k: float, n: float) -> float:
+    """Return the largest f over all compositions, exactly; parameters as `composition_delta`.
+
+    For k < n no ε₀-LDP randomiser and no data set has a larger δ(ε).
+    """
+    size = int(k)
+    return max(
+        composition_delta(eps, eps0, k, n, (a, b, size - a - b))
+        for a in range(size + 1)
+        for b in range(size + 1 - a)
+    )
+
+
+def _all_masses(trials: int, log_p: float) -> FloatArray:
+    """Return the binomial probabilities of 0…trials."""
+    return np.exp(log_pmf(np.arange(trials + 1.0), trials, log_p, math.log1p(-math.exp(log_p))))
+
+
+def _coin_gain(N: FloatArray, level: FloatArray) -> FloatArray:
+    """Return E(U − level)₊, U ~ Bin(N, ½), level of shape (…, N.size)."""
+    tails, gains = _coin_table(int(N[-1]))
+    at = np.clip(np.floor(level), 0, N)
+    rows = N.astype(int)
+    columns = at.astype(int)
+    inside = gains[rows, columns] - (level - at) * tails[rows, columns]
+    return np.where(level < 0, 0.5 * N - level, np.where(level >= N, 0.0, inside))
+
+
+@lru_cache(maxsize=2)
+def _coin_table(largest: int) -> tuple[FloatArray, FloatArray]:
+    """Return Pr[U > u] and E(U − u)₊ of U ~ Bin(N, ½), N = 0…largest by row, u by column."""
+    N, u = np.arange(largest + 1.0)[:, None], np.arange(largest + 2.0)
+    mass = np.where(
+        u <= N, np.exp(log_pmf(np.minimum(u, N), np.maximum(N, 1.0), -_LOG_2, -_LOG_2)), 0.0
+    )
+    mass[0, 0] = 1.0
+    at_least = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
+    tails = np.concatenate([at_least[:, 1:], np.zeros((largest + 1, 1))], axis=1)
+    gains = np.cumsum(tails[:, ::-1], axis=1)[:, ::-1]
+    return tails, gains
