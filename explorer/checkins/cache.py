@@ -26,6 +26,7 @@ CAPACITY = 10_000_000_000
 """Maximum size in bytes; the least recently used entries are removed first."""
 
 _VERSION = 6
+"""Raised when entries, or what is guessed about files, change."""
 _END, _MIN_END = 1 << 20, 1 << 12
 _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"
@@ -234,6 +235,23 @@ def scratch() -> Iterator[Path]:
         yield entry.folder
     finally:
         entry.close()
+
+
+def find_asked(cache_dir: Path, source: str, asked: str) -> str:
+    """Return the key of the entry that was made of a file state for a request; empty if none.
+
+    Parameters
+    ----------
+    source : str
+        As `source_key` names the state.
+    asked : str
+        Key of the request, as the entry's report has it.
+    """
+    for folder in cache_dir.glob(f"{source}-*"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            if json.loads((folder / _REPORT).read_bytes())["report"]["asked"] == asked:
+                return folder.name
+    return ""
 
 
 def find_entry(cache_dir: Path, key: str) -> Entry | None:

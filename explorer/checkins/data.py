@@ -55,6 +55,7 @@ from explorer.checkins.sharding import shard_folder
 from explorer.checkins.sources import DataFiles
 from explorer.checkins.store import DUPLICATES, ROWS, USERS, read_columns, read_report
 from explorer.checkins.working_set import Columns, WorkingSets
+from explorer.polygon import Polygon
 from explorer.user_rows import TURN, BoxFilter
 
 QUERY_BYTES = 1_000_000_000
@@ -173,6 +174,11 @@ class CheckinData:
         self._row_cache = RowCache()
 
     @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """How the text of each file was split when it was opened."""
+        return tuple(Dialect(**stored) for stored in self._settings.get("dialects", ()))
+
+    @property
     def folder(self) -> Path:
         """Folder of the stored rows (`explorer.checkins.data`)."""
         return self._entry.folder
@@ -187,6 +193,7 @@ class CheckinData:
         share: Fraction | None = None,
         check: Callable[[], None] = lambda: None,
         image: str | None = None,
+        polygon: Polygon | None = None,
     ) -> SelectedRows:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
@@ -209,6 +216,8 @@ class CheckinData:
             Called regularly while ids are hashed for a seed other than 0; may raise to stop.
         image : str or None
             Only rows of this image; None takes all.
+        polygon : Polygon or None
+            Only rows inside it; in steps of the Earth, with the box around it.
 
         Raises
         ------
@@ -220,7 +229,8 @@ class CheckinData:
         self._connection.check_open()
         self._check_sample(users, share)
         edges = self._sets.whole().edges(box, self._turn)
-        where, index = BoxFilter(edges, *self._seconds(start, end)), self._image_index(image)
+        where = BoxFilter(edges, *self._seconds(start, end), polygon)
+        index = self._image_index(image)
         ranked = data_seed != 0 and (users is not None or share is not None)
         if ranked:
             self._user_hashes(data_seed, check)
@@ -351,7 +361,7 @@ class CheckinData:
                 f"{self.basename} has been changed or moved since it was opened; open it again "
                 "to export what was rejected."
             )
-        dialects = [Dialect(**stored) for stored in self._settings["dialects"]]
+        dialects = self.dialects
         with self._connection.cursor() as cursor:
             return export(
                 cursor,
@@ -419,12 +429,15 @@ class CheckinData:
         """Full circle in steps of longitude; 0 on a plane."""
         return TURN if self.plane is None else 0
 
-    def _seconds(self, *instants: str | None) -> tuple[int | None, ...]:
+    def _seconds(self, start: str | None, end: str | None) -> tuple[int | None, int | None]:
         """Return start and end of a time range in seconds."""
-        if instants != (None, None) and not self.has_times:
+        if (start, end) != (None, None) and not self.has_times:
             raise ValueError(f"{self.basename} has no times; choose no time range")
-        named = zip(("start", "end"), instants, strict=True)
-        return tuple(None if text is None else seconds(name, text) for name, text in named)
+        first, last = (
+            None if text is None else seconds(name, text)
+            for name, text in (("start", start), ("end", end))
+        )
+        return first, last
 
     @staticmethod
     def _check_sample(users: int | None, share: Fraction | None) -> int | None:
@@ -520,6 +533,7 @@ class ShardedData(CheckinData):
         share: Fraction | None = None,
         check: Callable[[], None] = lambda: None,
         image: str | None = None,
+        polygon: Polygon | None = None,
     ) -> ShardedRows:
         """Return the check-ins inside a closed box, of all or of sampled users.
 
@@ -528,7 +542,7 @@ class ShardedData(CheckinData):
         self._connection.check_open()
         limit = self._check_sample(users, share)
         self._image_index(image)
-        where = self._where(box, start, end)
+        where = self._where(box, start, end, polygon)
         # Sampling is resolved eagerly: `check` belongs to this call and must not be retained.
         if data_seed and (users, share) != (None, None):
             hashes = self._shard_hashes(data_seed, check)
@@ -560,10 +574,12 @@ class ShardedData(CheckinData):
             self._places if all_users and not self.region_only else (),
         )
 
-    def _where(self, box: Box, start: str | None, end: str | None) -> BoxFilter:
+    def _where(
+        self, box: Box, start: str | None, end: str | None, polygon: Polygon | None = None
+    ) -> BoxFilter:
         """Return the filter; raise if a region query did not read those rows."""
         edges, only = self.shards[0].edges(box, self._turn), self._only
-        where = BoxFilter(edges, *self._seconds(start, end))
+        where = BoxFilter(edges, *self._seconds(start, end), polygon)
         if only is not None and not (
             only.holds(where) and (self.shards[0].t is not None or not where.timed)
         ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,21 +60,7 @@ class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field 
     """A download was cancelled; the next call continues from the received part."""
 
 
-def missing_library(what: str, extra: str, *libraries: str) -> str:
-    """Return an installation hint for missing libraries, empty if all are installed.
-
-    Parameters
-    ----------
-    what : str
-        What needs the libraries, as the sentence begins.
-    extra : str
-        Extra of this package that installs them.
-    """
-    lacking = [name for name in libraries if find_spec(name) is None]
-    if not lacking:
-        return ""
-    several = len(lacking) > 1
-    return (
-        f"{what} needs the librar{'ies' if several else 'y'} {' and '.join(lacking)}, which "
-        f"{'are' if several else 'is'} not installed: pip install '.[{extra}]'"
-    )
+def rows_readable(share: float) -> str:
+    """Return how many of the first rows a format reads, by their share from 0 to 1."""
+    few = "None" if share == 0 else "Less than 1%" if share < 0.005 else f"Only {share:.0%}"
+    return f"{few} of the first rows can be read with these settings."

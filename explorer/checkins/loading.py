@@ -21,11 +21,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from explorer import __version__
 from explorer.checkins import cache
 from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import (
@@ -61,6 +62,7 @@ from explorer.checkins.sources import (
     SniffSettings,
     Source,
     check_readable,
+    find_files,
     sniff_source,
 )
 from explorer.checkins.store import (
@@ -137,6 +139,19 @@ def open_checkins(
     LoadCancelled
         If `cancelled` returns True; nothing is left behind.
     """
+    asked = ""
+    if sniffed is None and cache_dir is not None and use_cache:
+        source = source if isinstance(source, DataFiles) else find_files(source, cancelled)
+        with suppress(OSError):  # reported when the file is inspected
+            state = cache.source_key(*(part.path for part in source.parts))
+            asked = _request_key(state, source, mapping, dialect, detect_duplicates)
+            found = cache.find_asked(cache_dir, state, asked)
+            if found:
+                size = sum(part.path.stat().st_size for part in source.parts)
+                work = LoadProgress(size, progress, cancelled, needs_copy=False)
+                known = _from_cache(cache_dir, found, source, fingerprint, work, known_synthetic)
+                if known is not None:
+                    return known
     sniffed = sniff_source(source, SniffSettings.of(mapping, dialect), cancelled, sniffed)
     files, preview = sniffed.files, sniffed.preview
     decimal = mapping.decimal if mapping is not None else None
@@ -167,10 +182,10 @@ def open_checkins(
         settings.append(plan.dialect.layer)
     key = cache.entry_key(state, settings + files.settings)
     if cache_dir is not None and use_cache:
-        known = _from_cache(cache_dir, key, files, plan, work, known_synthetic)
+        known = _from_cache(cache_dir, key, files, fingerprint, work, known_synthetic)
         if known is not None:
             return known
-    load = _Load(check_plan(plan, preview), files, preview, work)
+    load = _Load(check_plan(plan, preview), files, preview, work, asked)
     return load.run(cache_dir, state, key if use_cache else "", known_synthetic)
 
 
@@ -207,11 +222,30 @@ def _with_canonical_zone(name: str, mapping: Mapping) -> Mapping:
     return mapping if mapping.zone is None else replace(mapping, zone=zone_name(mapping.zone))
 
 
+def _request_key(
+    state: str,
+    files: DataFiles,
+    mapping: Mapping | None,
+    dialect: Dialect | None,
+    detect_duplicates: bool,
+) -> str:
+    """Return the key of a request to open files, which are not inspected for it.
+
+    The same version makes the same guesses about the same files, so that an entry made for such a
+    request answers it again.
+    """
+    columns = None if mapping is None else mapping.settings
+    settings = [__version__, columns, repr(dialect), detect_duplicates]
+    if dialect is not None:
+        settings.append(dialect.layer)
+    return cache.entry_key(state, settings + files.settings)
+
+
 def _from_cache(
     cache_dir: Path,
     key: str,
     files: DataFiles,
-    plan: Plan,
+    fingerprint: bool,
     work: LoadProgress,
     known_synthetic: frozenset[str],
 ) -> CheckinData | None:
@@ -228,7 +262,7 @@ def _from_cache(
     except Exception:  # a damaged entry is computed again, whatever the error
         cache.discard(entry)
         return None
-    if data.fingerprint or not plan.fingerprint:
+    if data.fingerprint or not fingerprint:
         return data
     data.close()
     return None
@@ -256,7 +290,7 @@ def check_plan(plan: Plan, preview: Preview) -> Plan:
         raise MappingNeeded(
             f"{plan.name} has x and y and no degrees: declare which range they have, by a width "
             "and a height or those of the picture they lie in. It is not taken from the data, "
-            "because it would tell of them.",
+            "because it would reveal something about them.",
             preview,
         )
     own = width - preview.added
@@ -268,7 +302,7 @@ def check_plan(plan: Plan, preview: Preview) -> Plan:
     last = max(mapping.columns) + 1
     if last > width and plan.dialect == preview.dialect:
         raise CheckinError(
-            f"{plan.name}: column {last} was asked for, but lines have {width} fields; "
+            f"{plan.name}: there is no column {last}; lines have {width} fields; "
             f"choose columns 1…{width}."
         )
     return replace(plan, width=max(width, last))
@@ -277,12 +311,20 @@ def check_plan(plan: Plan, preview: Preview) -> Plan:
 class _Load:
     """Reads the files of one data set into a cache entry."""
 
-    def __init__(self, plan: Plan, files: DataFiles, preview: Preview, work: LoadProgress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        files: DataFiles,
+        preview: Preview,
+        work: LoadProgress,
+        asked: str = "",
+    ) -> None:
         self._plan = plan
         self._files = files
         self.dialects: tuple[Dialect, ...] = (plan.dialect,)
         self._preview = preview
         self._work = work
+        self._asked = asked
         self._allowed = 0
 
     def run(
@@ -317,6 +359,8 @@ class _Load:
                 state,
                 self._preview.columns,
             )
+            if self._asked:
+                facts["asked"] = self._asked
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
                 entry.keep(cache_dir, key)
@@ -425,8 +469,8 @@ class _Load:
             return
         why = mapping_problem(self._preview, plan.mapping, statistics.failing)
         raise MappingNeeded(
-            f"{plan.name}: {statistics.share:.0%} of the first rows can't be read this way{why}; "
-            "say which column holds what.",
+            f"{plan.name}: {statistics.share:.0%} of the first rows can't be read with these "
+            f"settings{why}; say which column holds what.",
             self._preview,
         )
 
@@ -476,7 +520,7 @@ class _Load:
         else:
             return None
         return CheckinError(
-            f"{name} could not be read or its rows not be kept ({reason}); "
+            f"{name} could not be read, or its rows could not be stored ({reason}); "
             "make sure that it is complete and that there is room on the disk."
         )
 

@@ -196,8 +196,8 @@ def head_check_of(plan: Plan, first: str) -> CheckHead:
         worst = max(statistics.failing, key=lambda reason: statistics.failing[reason])
         if plan.name == first:
             raise CheckinError(
-                f"{first}: {statistics.share:.0%} of the first rows can't be read this way "
-                f"({worst.describe(plan.mapping)}); say which column holds what."
+                f"{first}: {statistics.share:.0%} of the first rows can't be read with these "
+                f"settings ({worst.describe(plan.mapping)}); say which column holds what."
             )
         raise CheckinError(
             f"{plan.name} differs from {first}: {statistics.share:.0%} of its first rows can't be "

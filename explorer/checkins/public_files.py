@@ -297,8 +297,7 @@ class _WebOnly(urllib.request.HTTPRedirectHandler):
 def _check_address(url: str, subject: str) -> None:
     if urllib.parse.urlsplit(url).scheme.lower() not in _SCHEMES:
         raise FetchError(
-            f"{subject} is not an address of the web (http or https); look for the file in a "
-            "browser"
+            f"{subject} is not a web address (http or https); look for the file in a browser"
         )
 
 
@@ -352,7 +351,7 @@ def _download(
             of = "" if part.total is None else f" of {part.total / 1e6:.1f}"
             raise FetchError(
                 f"{url}: {trouble} after {part.size / 1e6:.1f}{of} MB; run it again "
-                + ("to go on from there" if part.size else "later")
+                + ("to continue from there" if part.size else "later")
             )
         if fruitless:
             time.sleep(pause * 2 ** (fruitless - 1))
@@ -360,13 +359,13 @@ def _download(
         if target.suffix == ".gz" and file.read(2) != _GZIP:
             part.remove()
             raise FetchError(
-                f"{url}: what came is not a gzip file (a sign-in page?); try again later"
+                f"{url}: the download is not a gzip file (perhaps a sign-in page); try again later"
             )
     if known is not None and (digest := _hash(part.path, cancelled)) != known:
         part.remove()
         raise FetchError(
-            f"{url}: the sha256 of what came, {digest}, differs from {known}; if the server's file "
-            f"has changed for good, delete {target.name}.sha256 and fetch again"
+            f"{url}: the sha256 of the download, {digest}, differs from {known}; if the "
+            f"server's file has changed for good, delete {target.name}.sha256 and fetch again"
         )
     os.replace(part.path, target)
     part.remove()

@@ -205,7 +205,7 @@ class RegionReader:
             if total > self._most:
                 raise CheckinError(
                     f"{self._plans[0].name}: the region has more than {self._most:,} rows, the "
-                    "maximum of a region query; choose a smaller one, or open the whole."
+                    "maximum of a region query; choose a smaller one, or open the file."
                 )
         columns = pieces[0]
         if len(pieces) > 1:  # a single piece needs no copy, which takes 0.2 s for 8 million rows

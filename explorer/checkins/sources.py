@@ -50,7 +50,7 @@ def check_readable(path: Path) -> int:
         ) from None
     except PermissionError:
         raise CheckinError(
-            f"{name} may not be read by you; ask its owner for permission to read it."
+            f"{name} can't be read without permission; ask its owner for it."
         ) from None
     except OSError as fault:
         raise CheckinError(

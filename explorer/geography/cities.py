@@ -6,9 +6,12 @@ separated by tabs, largest population first (written by ``resources/convert_citi
 """
 
 import math
+import unicodedata
 import zlib
 from dataclasses import dataclass, replace
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +109,70 @@ class Cities:
             free[position] = False
         return visible
 
+    def population_on(self, box: Box, side: int) -> NDArray[np.float64]:
+        """Return the population of the cities in each cell of a grid over a box.
+
+        Parameters
+        ----------
+        box : (south, west, north, east)
+            Degrees; it may reach beyond 180.
+        side : int
+            Cells on a side; row 0 is south, column 0 west.
+        """
+        south, west, north, east = box
+        lon = wrap_longitudes(self.lon, first_longitude(west, east))
+        inside = (self.lat >= south) & (self.lat <= north) & (lon >= west) & (lon <= east)
+        places = [
+            (self.lat[inside] - south) / (north - south),
+            (lon[inside] - west) / (east - west),
+        ]
+        rows, columns = (np.minimum((side * x).astype(np.int64), side - 1) for x in places)
+        masses = np.zeros((side, side))
+        np.add.at(masses, (rows, columns), self.population[inside])
+        return masses
+
+    @cached_property
+    def _plain(self) -> tuple[str, ...]:
+        """Names without case and accents."""
+        return tuple(map(plain_name, self.names))
+
+    def named(self, text: str, limit: int) -> list[City]:
+        """Return cities whose name a text is or begins, or begins a word of, the largest first.
+
+        Parameters
+        ----------
+        text : str
+            Case and accents do not matter; after a comma a country's code may follow.
+        limit : int
+            Maximum number of cities; whole names come first.
+        """
+        typed, _, country = text.partition(",")
+        wanted, code = plain_name(typed), country.strip().upper()
+        if not wanted:
+            return []
+        ranks: tuple[list[int], list[int]] = ([], [])
+        for index, name in enumerate(self._plain):
+            if wanted in name and (not code or self.countries[index].startswith(code)):
+                if name == wanted:
+                    ranks[0].append(index)
+                elif f" {wanted}" in " " + name.replace("-", " "):
+                    ranks[1].append(index)
+        return [self[index] for index in chain(*ranks)][:limit]
+
+    def similar(self, text: str) -> City | None:
+        """Return the city whose name is most like a text, if any is nearly the same.
+
+        The first letter must be the same, so that few names are compared.
+        """
+        wanted = plain_name(text.partition(",")[0])
+        near = [
+            name
+            for name in self._plain
+            if name[:1] == wanted[:1] and abs(len(name) - len(wanted)) <= 2
+        ]
+        best = get_close_matches(wanted, near, 1, 0.75)
+        return self[self._plain.index(best[0])] if best else None
+
     def nearest(self, latitude: float, longitude: float) -> tuple[City, float]:
         """Return the city nearest to a point and its great-circle distance in kilometres.
 
@@ -170,6 +237,12 @@ def _first_fault(lines: list[str]) -> str:
         except ValueError:
             return f"line {number} is not name, country, lat, lon, population"
     return "the list is empty"
+
+
+def plain_name(name: str) -> str:
+    """Return a name without case, accents and surrounding space."""
+    parts = unicodedata.normalize("NFKD", name.strip().casefold())
+    return "".join(c for c in parts if not unicodedata.combining(c))
 
 
 @cache

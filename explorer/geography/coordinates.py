@@ -109,6 +109,19 @@ def aspect_at(latitude: float) -> float:
     return 1 / math.cos(math.radians(min(abs(latitude), 89.0)))
 
 
+def distance_km(
+    latitude: float, longitude: float, to_latitude: float, to_longitude: float
+) -> float:
+    """Return the great-circle distance of two positions in km (haversine formula)."""
+    here, there = math.radians(latitude), math.radians(to_latitude)
+    turned = math.radians(to_longitude - longitude)
+    squared = (
+        math.sin((there - here) / 2) ** 2
+        + math.cos(here) * math.cos(there) * math.sin(turned / 2) ** 2
+    )
+    return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(squared)))
+
+
 def first_longitude(west: float, east: float) -> float:
     """Return the start of the 360° of longitude in which a view shows each place once.
 

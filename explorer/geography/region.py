@@ -1,8 +1,10 @@
-"""Rectangular regions of the Earth, in degrees, and of other planes."""
+"""Regions of the Earth, boxes and polygons in degrees, and boxes of other planes."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,9 +15,11 @@ from explorer.geography.coordinates import (
     format_coordinates,
     round_length,
     scale_bars,
+    wrap_longitude,
 )
 from explorer.geography.plane import Plane, plain
-from explorer.user_rows import EARTH_STEP, Box as Box, snap
+from explorer.polygon import Polygon
+from explorer.user_rows import EARTH_STEP, TURN, Box as Box, positions, snap, steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,16 @@ class Region:
         return None
 
     @property
+    def polygon(self) -> Polygon | None:
+        """Outline in whole steps inside which rows count; None where the whole box counts."""
+        return None
+
+    @property
+    def outline(self) -> tuple[tuple[float, float], ...]:
+        """Latitude and longitude of the polygon's corners; empty without one."""
+        return ()
+
+    @property
     def sides(self) -> tuple[float, float]:
         """Width and height in `unit`."""
         return self.width_km, self.height_km
@@ -139,6 +153,104 @@ class Region:
     def as_declared(self, ends: Box) -> Region:
         """Return the region of the same plane with these declared sides."""
         return region_of(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class PolygonRegion(Region):
+    """A polygon of the Earth: a public filter of rows. The box around it carries the grid.
+
+    Rows outside the polygon drop out before anything is computed. Edges are straight lines in
+    degrees, half open: of polygons that divide an area each row belongs to exactly one.
+    """
+
+    ring: Polygon
+
+    @classmethod
+    def of(cls, points: Sequence[tuple[float, float]]) -> PolygonRegion:
+        """Return the region with these corners.
+
+        Parameters
+        ----------
+        points : sequence of (latitude, longitude)
+            Degrees, in order. The first may be repeated at the end. Each edge takes the shorter way
+            round the Earth, so that a polygon may lie across the antimeridian.
+
+        Raises
+        ------
+        ValueError
+            If a point is not on the globe, or there is no such polygon (`Polygon`), or it is too
+            wide.
+        """
+        for number, (latitude, longitude) in enumerate(points, 1):
+            if not (abs(latitude) <= 90 and abs(longitude) <= 360):
+                raise ValueError(
+                    f"Point {number} of the region, {latitude:g}, {longitude:g}, is not on the "
+                    "globe. Give latitude, then longitude, in degrees."
+                )
+        ends: list[tuple[int, int]] = []
+        for y, x in steps(points).tolist() if len(points) else ():
+            if ends:
+                x -= TURN * round((x - ends[-1][1]) / TURN)
+            if not ends or (y, x) != ends[-1]:
+                ends.append((y, x))
+        if len(ends) > 1 and ends[0][0] == ends[-1][0] and not (ends[0][1] - ends[-1][1]) % TURN:
+            if ends[0] != ends[-1]:
+                raise ValueError("The region goes round a pole. Draw it beside the pole.")
+            ends.pop()
+        if ends and abs(ends[0][1] - ends[-1][1]) > TURN // 2:
+            raise ValueError("The region goes round a pole. Draw it beside the pole.")
+        west = min((x for _, x in ends), default=0)
+        turns = TURN * math.floor((west + TURN // 2) / TURN)
+        ring = Polygon(tuple((y, x - turns) for y, x in ends))
+        south, west_side, north, east = positions(ring.box).tolist()
+        return cls(south, west_side, north, east, ring)
+
+    @property
+    def polygon(self) -> Polygon:
+        """Outline in whole steps."""
+        return self.ring
+
+    @property
+    def outline(self) -> tuple[tuple[float, float], ...]:
+        """Latitude and longitude of the corners; longitudes grow from the west of the box."""
+        return tuple((y, x) for y, x in positions(self.ring.points).tolist())
+
+    @property
+    def words(self) -> str:
+        """Number of points, and position as text."""
+        south, west, north, east = self.declared
+        return (
+            f"polygon with {len(self.ring.points)} points, {format_coordinates(south, west)} to "
+            f"{format_coordinates(north, east)}"
+        )
+
+
+def parse_points(text: str) -> list[tuple[float, float]]:
+    """Read latitude and longitude of points, one point a line or after a semicolon.
+
+    Raises
+    ------
+    ValueError
+        Naming the point that cannot be read.
+    """
+    points = []
+    for line in filter(None, (part.strip() for part in re.split(r"[\n;]", text))):
+        numbers = re.fullmatch(r"([-+]?[\d.]+)°?(?:\s*,\s*|\s+)([-+]?[\d.]+)°?", line)
+        try:
+            if numbers is None:
+                raise ValueError
+            points.append((float(numbers[1]), float(numbers[2])))
+        except ValueError:
+            raise ValueError(
+                f"Cannot read point {len(points) + 1}, {line[:40]}. Type latitude and longitude in "
+                "degrees, such as 40.71, -74.01."
+            ) from None
+    return points
+
+
+def written_points(region: Region) -> list[str]:
+    """Return the corners of a polygon as text, latitude and longitude each: see `parse_points`."""
+    return [f"{plain(latitude)}, {plain(longitude)}" for latitude, longitude in corners(region)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +400,35 @@ def geometry(box: Box) -> dict[str, Any]:
     return {"type": "MultiPolygon", "coordinates": rings}
 
 
-def region_of(declared: Box, plane: str = "") -> Region:
+def corners(region: Region) -> list[list[float]]:
+    """Return latitude and longitude, within ±180, of a polygon's corners; empty without one."""
+    return [[latitude, wrap_longitude(longitude)] for latitude, longitude in region.outline]
+
+
+def region_of(
+    declared: Box, plane: str = "", polygon: Sequence[tuple[float, float]] = ()
+) -> Region:
     """Return the region with these declared sides, of the Earth or of a plane given as text.
+
+    Parameters
+    ----------
+    declared : Box
+        As of `Region.declared`.
+    plane : str
+        As of `Plane.text`; empty for the Earth.
+    polygon : sequence of (latitude, longitude)
+        Corners of a polygon that the box is of; empty for the whole box.
 
     Raises
     ------
     ValueError
-        If there is no such region or plane.
+        If there is no such region or plane, or the box is not the polygon's.
     """
+    if polygon:
+        region = PolygonRegion.of(polygon)
+        if plane or region.declared != snap(declared):
+            raise ValueError("region: it is not the box around its polygon; leave one of them out")
+        return region
     if not plane:
         far = max(declared[1], declared[3], key=abs)
         if abs(far) > 180:

@@ -16,7 +16,8 @@ from explorer.checkins.region_query import query_region
 from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.figures.tables import point_rows
-from explorer.geography.region import Region, geometry, region_of, wrap_box
+from explorer.geography.region import PolygonRegion, Region, geometry, region_of, wrap_box
+from explorer.polygon import Polygon
 from explorer.privacy.heatmaps import aggregate, row_pass
 from explorer.studies.base.study import Fidelity, Selection, default_request
 from explorer.studies.heatmap.study import HeatmapStudy
@@ -150,6 +151,44 @@ def test_shards_and_asking_once_give_the_same(
         assert data.density(box_at(TURNED), 40, 30).sum() == np.sum(want["density"])
         points = data.points(box_at(TURNED), "2020-01-03T00:00:00Z", users=40)
         assert (points.rows, points.users_used, points.users_in_region) == want["counted"]
+
+
+def outline_at(place: float) -> Polygon:
+    """A triangle that fills the upper half of the box."""
+    south, west, north, east = Region(*box_at(place)).box
+    return PolygonRegion.of([(south, west), (north, east), (north, west)]).polygon
+
+
+def rows_inside(data: CheckinData, place: float, **asked: Any) -> tuple[int, int, int]:
+    points = data.points(box_at(place), polygon=outline_at(place), **asked)
+    return points.rows, points.users_used, points.users_in_region
+
+
+def test_a_polygon_drops_rows_and_users_outside(both: dict[float, CheckinData]) -> None:
+    data = both[HERE]
+    columns = data.points(box_at(HERE))
+    step = 10**7
+    inside = outline_at(HERE).holds(np.rint(columns.lat * step), np.rint(columns.lon * step))
+    users = len(np.unique(columns.user[inside]))
+    assert 0 < inside.sum() < len(inside)
+    for place in (HERE, TURNED):
+        assert rows_inside(both[place], place) == (inside.sum(), users, users)
+        assert rows_inside(both[place], place, users=5)[1:] == (5, users)
+
+
+@pytest.mark.full
+def test_a_polygon_is_the_same_in_shards_and_asked_once(
+    files: dict[float, Path], both: dict[float, CheckinData], tmp_path: Path
+) -> None:
+    asked = {"start": "2020-01-03T00:00:00Z", "users": 7}
+    want = rows_inside(both[HERE], HERE, **asked)
+    with query_region(files[TURNED], box_at(TURNED), timed=True) as once:
+        assert rows_inside(once, TURNED, **asked) == want
+    with open_any_size(
+        files[TURNED], cache_dir=tmp_path, executor=lambda _: InPlaceExecutor(), **SMALL
+    ) as data:
+        assert data.larger_than_memory
+        assert rows_inside(data, TURNED, **asked) == want
 
 
 @pytest.mark.parametrize("mechanism", ["adaptive", "pyramid"])

@@ -7,12 +7,21 @@ import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
-from explorer.checkins import Mapping, Progress, cache, cache_size, clear_cache, open_checkins
+from explorer.checkins import (
+    Mapping,
+    Progress,
+    cache,
+    cache_size,
+    clear_cache,
+    loading,
+    open_checkins,
+)
 from tests.checkins.conftest import good
 
 Write = Callable[..., Path]
@@ -50,6 +59,36 @@ def test_reopened_data_is_the_same(write: Write, cache_dir: Path) -> None:
     with open_checkins(path, cache_dir=cache_dir) as again:
         assert {name: getattr(again, name) for name in names} == first
         assert again.points(again.extent).rows == 40
+
+
+def test_a_cached_file_is_not_inspected_again(
+    write: Write, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only for the same request to the same version about the same state of the file."""
+    path = write("\n".join(ROWS))
+    with open_checkins(path, cache_dir=cache_dir) as data:
+        first = data.report, data.fingerprint, data.mapping
+    inspected: list[object] = []
+    inspect = loading.sniff_source
+
+    def counted(*args: Any) -> Any:
+        inspected.append(args)
+        return inspect(*args)
+
+    monkeypatch.setattr(loading, "sniff_source", counted)
+    with open_checkins(path, cache_dir=cache_dir) as again:
+        assert (again.report, again.fingerprint, again.mapping) == first
+    assert not inspected
+    loads(path, cache_dir, mapping=first[2])
+    assert len(inspected) == 1
+    monkeypatch.setattr(loading, "__version__", "another")
+    loads(path, cache_dir)
+    assert len(inspected) == 2
+    monkeypatch.undo()
+    monkeypatch.setattr(loading, "sniff_source", counted)
+    path.write_text("\n".join(ROWS[1:]))
+    assert loads(path, cache_dir)
+    assert len(inspected) == 3
 
 
 def test_only_the_owner_may_look(write: Write, cache_dir: Path) -> None:

@@ -232,7 +232,7 @@ def stored_zip() -> bytes:
         (gzip.compress(b"x" * 1000, mtime=0)[:10], "stub.txt.gz", "nothing"),
         (b"\x1f\x8bgarbage all the way", "garbage.gz", "damaged"),
         (b"\n\n\n", "blank.txt", "blank lines only"),
-        (bytes(range(256)) * 40, "binary.dat", "not text"),
+        (bytes(range(256)) * 40, "binary.dat", "not a supported file"),
         (bz2.compress(b"user,lat,lon\n1,2,3\n"), "rows.csv.bz2", r"packed \(bzip2\): unpack it"),
         (stored_zip(), "rows.csv.zip", r"packed \(zip\): unpack it"),
         (b"PAR1 but nothing else", "damaged.parquet", "damaged Parquet"),
@@ -265,7 +265,7 @@ def test_no_permission(write: Write) -> None:
         "except CheckinError as fault: print(fault)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
-    assert "permission to read" in ran.stdout, ran.stderr
+    assert "permission" in ran.stdout, ran.stderr
     assert path.name in ran.stdout
 
 

@@ -54,7 +54,7 @@ def test_metres_in_a_text_file_are_asked_for_and_converted(
 ) -> None:
     text, lat = table(crs, names)
     path = write(text, "points.csv")
-    with pytest.raises(MappingNeeded, match="no degrees") as asked:
+    with pytest.raises(MappingNeeded, match="not degrees") as asked:
         open_checkins(path, cache_dir=None)
     preview = asked.value.preview
     assert preview.mapping.crs == ""
@@ -160,7 +160,7 @@ def test_a_geopackage_without_a_system_is_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "points.gpkg"
     with pytest.warns(UserWarning, match="crs"):
         points.set_crs(None, allow_override=True).to_file(path)
-    with pytest.raises(MappingNeeded, match="no degrees") as asked:
+    with pytest.raises(MappingNeeded, match="not degrees") as asked:
         open_checkins(path, cache_dir=None)
     known = replace(asked.value.preview.mapping, crs="EPSG:25832")
     with open_checkins(path, known, cache_dir=None) as data:

@@ -97,7 +97,7 @@ def _system(table: Table) -> Question | None:
     return Question(
         "crs",
         "In which reference system are the coordinates?",
-        "The coordinates are no degrees, and the file does not say in which reference system they "
+        "The coordinates are not degrees, and the file does not say in which reference system they "
         "are; say which" + ("." if likely else ", such as EPSG:25832."),
         ("crs",),
         tuple(Candidate(f"{name} ({words})", (("crs", name),)) for name, words in likely),
@@ -111,8 +111,9 @@ def _plane(table: Table) -> Question | None:
     return Question(
         "plane",
         "Which range do x and y have?",
-        "They are no degrees: declare which range they have, by a width and a height or by the "
-        "picture they lie in. It is not taken from the data, because it would tell of them.",
+        "They are not degrees: declare which range they have, by a width and a height or by the "
+        "picture they lie in. It is not taken from the data, because it would reveal something "
+        "about them.",
         ("plane",),
     )
 

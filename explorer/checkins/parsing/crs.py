@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.checkins.errors import CheckinError, MappingNeeded, missing_library, shown_name
+from explorer.checkins.errors import CheckinError, MappingNeeded, shown_name
 from explorer.checkins.model import E7, FloatArray, Mapping, Preview
+from explorer.lazy import missing_library
 
 DRIVERS = ("GeoJSON", "GeoJSONSeq", "GPKG", "GPX", "KML", "LIBKML")
 """GDAL drivers that are used."""
@@ -277,7 +278,7 @@ def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
     """
     if mapping.crs == "":
         raise MappingNeeded(
-            f"{name}: the coordinates are no degrees, and it is not known in which reference "
+            f"{name}: the coordinates are not degrees, and it is not known in which reference "
             "system they are; say which, such as EPSG:25832.",
             preview,
         )

@@ -626,7 +626,7 @@ def _times(columns: _Columns) -> Question | None:
         why = "Its numbers may be dates of a spreadsheet, but no name says so."
     else:
         return None
-    none = Candidate("there is no time", (("time", None),))
+    none = Candidate("there is no time column", (("time", None),))
     candidates = [columns.candidate(time=i) for i in there[: MAX_CANDIDATES - 1]]
     title = "Which column holds the time?"
     return Question("time", title, why, ("time",), (*candidates, none))
@@ -726,7 +726,7 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
     elif sure:
         why = f"Several columns could: {columns.name(*sure)}."
     else:
-        why = "No name of a column says it."
+        why = "No column name indicates it."
     others = (i for i in free if not (columns.named and names_no_person(columns.names[i])))
     ranked = [*sure, *maybe] or [i for i in others if _repeats(columns, i)]
     room = MAX_CANDIDATES - len(no_user)

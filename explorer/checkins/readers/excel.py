@@ -23,7 +23,6 @@ from explorer.checkins.errors import (
     CheckinError,
     LoadCancelled,
     UnpackNeeded,
-    missing_library,
     shown_name,
 )
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
@@ -44,6 +43,7 @@ from explorer.checkins.readers.base import (
     write_table,
 )
 from explorer.checkins.scan import Scan
+from explorer.lazy import missing_library
 
 _XLS_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from explorer.checkins.database import check
-from explorer.checkins.errors import CheckinError
+from explorer.checkins.errors import CheckinError, rows_readable
 from explorer.checkins.model import (
     Candidate,
     Dialect,
@@ -172,7 +172,10 @@ def preview_text(start: FileStart) -> Preview:
         raise CheckinError(
             unfit
             if start.encoding
-            else f"{start.name} is not text: give {' or '.join(r.name for r in all_readers())}."
+            else (
+                f"{start.name} is not a supported file. Supported: "
+                f"{' or '.join(r.name for r in all_readers())}."
+            )
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
     if start.encoding and "\ufffd" in lines[0][1]:
@@ -238,7 +241,7 @@ def _preview(
         )
     problems += mapping_problems(columns, body, mapping, decimal)
     if body and not questions and confidence < 0.5:
-        problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
+        problems.append(rows_readable(confidence))
     if mapping.time is None and body and not any(one.key == "time" for one in questions):
         problems.append(
             "No column looks like a time: no time range can be chosen and no duplicates found."

@@ -14,7 +14,7 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from explorer.checkins.database import check, connect, identifier, plainly_named, run
-from explorer.checkins.errors import CheckinError, missing_library, shown_name
+from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.parsing.crs import EXTRA, check_geojson, is_wkt, pyogrio
 from explorer.checkins.parsing.geometry import TextColumns, known_system, text_columns
@@ -32,6 +32,7 @@ from explorer.checkins.readers.base import (
     write_table,
 )
 from explorer.checkins.store import Tick
+from explorer.lazy import missing_library
 
 _JUDGED_ROWS = 2000
 
@@ -140,7 +141,7 @@ class VectorReader(OneOfSeveral):
             sqlite3.DatabaseError,
         ) as fault:
             raise CheckinError(
-                f"{name} is damaged, or no {self.name} after all. Fetch or write it again; no row "
+                f"{name} is damaged or not a {self.name} file. Fetch or write it again; no row "
                 "of it was used."
             ) from fault
 
