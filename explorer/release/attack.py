@@ -154,6 +154,7 @@ def _means(records: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
 
 _LIKELIHOODS: dict[str, Callable[[UserRecords, Any, Fraction], LogLikelihood]] = {
     "heatmap.adaptive/1": _adaptive,
+    "heatmap.adaptive/2": _adaptive,
     "heatmap.paper/1": _paper,
     "heatmap.pyramid/1": _pyramid,
     "counts.cells/1": _cells,

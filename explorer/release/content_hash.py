@@ -73,6 +73,19 @@ def file_digests(path: Path) -> tuple[str, str]:
         return digests(file)
 
 
+def unpacked_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, those inside if it is a gzip; up to any damage."""
+    with path.open("rb") as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        source: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if packed else file
+        result = hashlib.sha256()
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile):
+            while block := source.read(BLOCK):
+                result.update(block)
+    return result.hexdigest()
+
+
 class _Raw(io.RawIOBase):
     """File wrapper that hashes all bytes read."""
 

@@ -6,15 +6,25 @@ The synthetic users are also the input of audits (`explorer.release.attack`).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.mechanisms.base import Output, Reads, UserRecords
+from explorer.geography.region import Region
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps.evaluation import BLOCKS, exact_distance
+from explorer.privacy.heatmaps.gaussian_filter import smoothing
+from explorer.privacy.heatmaps.quadtree import decode
+from explorer.privacy.releases.means import exact_decimal
+from explorer.release.mechanisms.base import Output, Reads, Shown, UserRecords
+from explorer.release.mechanisms.contributions import heatmap_counts
 from explorer.release.mechanisms.fields import Area
 from explorer.release.mechanisms.histogram import HistogramParameters
 from explorer.release.mechanisms.mean import MeanParameters
+from explorer.release.outputs import SIGMA
 from explorer.release.plan import Plan
 from explorer.user_rows import GridBox
 
@@ -48,6 +58,101 @@ def dry_run(plan: Plan, users: int, seed: int = 0) -> Output:
         raise ValueError(f"users: {users} is not between 1 and {MAX_USERS:,}; give another number")
     records = synthetic_records(plan.own_parameters, plan.reads, users, np.random.default_rng(seed))
     return plan.mechanism.draw(records, plan.own_parameters, plan.epsilon, os.urandom)
+
+
+_UNITS = 10_000
+"""Parts into which the map without noise divides a user."""
+FORECAST_RUNS = 20
+"""Number of rehearsals of a forecast."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Results of rehearsals on the same synthetic users, each with fresh noise.
+
+    Attributes
+    ----------
+    shown : tuple of Shown
+        Maps or tables of the first rehearsals.
+    truth : ndarray of float64, shape (side, side), or None
+        Map of the synthetic users without noise, of mass 1, row 0 south; None if no map is
+        released.
+    errors_km : tuple of float
+        Earth mover's distance between the filtered maps with and without noise in km, one a
+        rehearsal; empty if no map is released.
+    uniform_km : float or None
+        The same distance for a map that is equal everywhere.
+    """
+
+    shown: tuple[Shown, ...]
+    truth: FloatArray | None = None
+    errors_km: tuple[float, ...] = ()
+    uniform_km: float | None = None
+
+
+def forecast(
+    plan: Plan,
+    users: int,
+    runs: int = FORECAST_RUNS,
+    check: Callable[[], None] = lambda: None,
+    pictures: int = 3,
+) -> Forecast:
+    """Rehearse a plan several times on the same synthetic users.
+
+    Parameters
+    ----------
+    plan : Plan
+    users : int
+        1 to `MAX_USERS`.
+    runs : int
+        ≥ 1.
+    check : callable
+        Called between rehearsals; raises to cancel.
+    pictures : int
+        Maps or tables that are kept.
+    """
+    own = plan.own_parameters
+    records = synthetic_records(own, plan.reads, users, np.random.default_rng(0))
+    shown: list[Shown] = []
+    measured: list[float] = []
+    truth: FloatArray | None = None
+    uniform = None
+    for run in range(runs):
+        check()
+        output = plan.mechanism.draw(records, own, plan.epsilon, os.urandom)
+        result = plan.mechanism.shown(output.stored, own, plan.epsilon)
+        if run < pictures:
+            shown.append(result)
+        grid, area = result.grid, own.area
+        if grid is None or not area.box or not _is_square_power(grid):
+            if len(shown) == pictures:
+                break
+            continue
+        side = len(grid)
+        blurred, sides = smoothing(side, SIGMA), _sides_km(area)
+        if truth is None:
+            counts = heatmap_counts(records, area, side.bit_length() - 1, _UNITS)
+            rows, columns = decode(counts.codes)
+            truth = np.zeros((side, side))
+            truth[rows, columns] = counts.masses / counts.masses.sum()
+            expected = blurred.block_sums(truth, BLOCKS)
+            even = np.full_like(expected, 1 / expected.size)
+            uniform = exact_distance(even, expected, *sides).low
+        distance = exact_distance(blurred.block_sums(grid, BLOCKS), expected, *sides)
+        measured.append(float(distance.low + distance.high) / 2)
+    return Forecast(tuple(shown), truth, tuple(measured), uniform)
+
+
+def _is_square_power(grid: FloatArray) -> bool:
+    rows, columns = grid.shape
+    return bool(rows == columns and rows > 1 and rows & (rows - 1) == 0)
+
+
+def _sides_km(area: Area) -> tuple[float, float]:
+    """Return width and height of a box in km, the width at mid latitude."""
+    south, west, north, east = (float(exact_decimal("box", side)) for side in area.box)
+    region = Region(south, west, north, east)
+    return region.width_km, region.height_km
 
 
 def synthetic_records(

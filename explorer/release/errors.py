@@ -72,3 +72,11 @@ class RefusedError(RuleError):
 
 class DiskFullError(LedgerError):
     """The disk is full; the message names the folder, the space needed and the spent budget."""
+
+
+class ChangedOutputError(LedgerError):
+    """A stored output or certificate does not have the hash that was entered."""
+
+
+class CancelledReleaseError(ReleaseError):
+    """A release was cancelled before its draw began; nothing is spent."""

@@ -46,7 +46,9 @@ from explorer.release.rows.values import (
 from explorer.release.rows.vectors import Mask
 
 SHOWN = 5
-"""Number of unreadable rows that are explained, the first ones."""
+"""Number of unreadable rows that messages name, the first ones."""
+MAX_EXPLAINED = 1000
+"""Maximum number of unreadable rows that are explained, the first ones."""
 MAX_SHOWN = 40
 """Maximum length of a displayed field."""
 _BLANK = 16
@@ -114,7 +116,7 @@ class RowCheck:
         """Return the messages for the curator, a line for each explained row."""
         if not self.rows:
             return ["the file has no rows"]
-        first, *others = [one.sentence for one in self.first] or [""]
+        first, *others = [one.sentence for one in self.first[:SHOWN]] or [""]
         return [f"{self.count} can be read" + (f": {first}" if first else ""), *others]
 
 
@@ -151,8 +153,9 @@ class RowCounter:
             if not readable[first] and not re.search(b"[\r\n]", row):
                 self._rows -= 1
                 blank.append(first)
-        if len(self._first) < SHOWN:
-            for k in left_out[~np.isin(left_out, blank)][: SHOWN - len(self._first)].tolist():
+        room = MAX_EXPLAINED - len(self._first)
+        if room:
+            for k in left_out[~np.isin(left_out, blank)][:room].tolist():
                 row = raw[cut.starts[k] : cut.ends[k]]
                 why = explain_row(row, self._form, self._reads)
                 self._first.append(Unreadable(self._lines + k + 1, *why))
@@ -302,7 +305,13 @@ class FileCheck:
     seen_partly: bool
 
 
-def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
+NEVER_OPENED = "check the file on page 5, after all choices are made"
+"""Why a file that was never opened is not read before its plan is complete."""
+
+
+def check(
+    location: LedgerLocation, plan: Plan, release: str = "", *, enter: bool = True
+) -> FileCheck:
     """Read a file in the declared format, count its readable rows and compare its ids.
 
     If the file was never opened, the plan is entered first: a plan that is then released unchanged
@@ -314,6 +323,8 @@ def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
     plan : Plan
     release : str
         Its id if the plan was entered already.
+    enter : bool
+        Whether a plan for a file that was never opened is entered; otherwise the check is refused.
 
     Raises
     ------
@@ -329,13 +340,17 @@ def check(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
             views_elsewhere(FileSettings(location.settings), ledger.id, sha256, content) is not None
         )
         if not (opened or release):
+            if not enter:
+                raise ReleaseError(NEVER_OPENED)
             find_or_plan_release(ledger, plan)
         ledger.known.record_content(sha256, content)
         ledger.known.record_opened(sha256)
         counter = RowCounter(plan.form, plan.reads)
         read = read_file(plan.data, plan.form, plan.reads, counter)
         if read.sha256 != sha256:
-            raise ReleaseError("data: the file changed while it was read; check it again")
+            raise ReleaseError(
+                "data: the file changed while it was read. Check it again. Nothing was spent."
+            )
         known_ids = _known_in_other_ledgers(ledger, plan.population, read.ids)
         settings = FileSettings(location.settings)
         spent = spending_elsewhere(settings, ledger.id, sha256, content)

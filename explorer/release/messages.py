@@ -11,6 +11,7 @@ from explorer.release.errors import ParameterError, RefusedError
 from explorer.release.file_check import FileCheck
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.state import Account, Release
+from explorer.release.mechanisms.adaptive import AdaptivePriorParameters
 from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.release.rows.format import TIME_FORMATS
@@ -29,21 +30,22 @@ def price_text(plan: Plan, account: Account) -> str:
         cost, unit = price * price / 2, "ρ = "
     else:
         cost, unit = price, ""
-    text = f"Costs {rounded_up(price)}"
+    budget, remains = rounded_down(account.budget), account.remaining
     if gate == "zcdp":
         tight = rounded_up(pure_to_rho(price).tight)
-        text += f", ρ = {rounded_up(cost)} (ε·tanh(ε/2) ≤ {tight} holds too; not used)"
-    text += ". "
-    remains = account.remaining
-    text += (
-        f"Of {unit}{rounded_down(account.budget)} you have used {rounded_up(account.spent)}; "
-        f"{rounded_down(remains)} remain"
-    )
-    if cost <= remains:
-        more = remains // cost - 1
-        times = _NUMBERS[more] if more < len(_NUMBERS) else f"{more:,}"
-        text += f", {times} more like this after it"
-    return f"{text}. Even if you dislike the result, the price is paid."
+        text = (
+            f"Cost ε = {rounded_up(price)}: ρ = {rounded_up(cost)} of {budget} "
+            f"(ε·tanh(ε/2) ≤ {tight} holds too; not used)"
+        )
+    else:
+        text = f"Cost {rounded_up(price)} of {budget}"
+    if cost > remains:
+        return f"{text}; {unit}{rounded_down(remains)} remains, which is not enough."
+    more = remains // cost - 1
+    times = _NUMBERS[more] if more < len(_NUMBERS) else f"{more:,}"
+    enough = f"enough to repeat this {times} time{'s' * (more != 1)}"
+    repeats = enough if more else "not enough to repeat this"
+    return f"{text}; {unit}{rounded_down(remains - cost)} will remain ({repeats})."
 
 
 def zone_text(plan: Plan) -> str:
@@ -52,6 +54,14 @@ def zone_text(plan: Plan) -> str:
     if not plan.reads.times or form.time_format in TIME_FORMATS[1:] or "%z" in form.time_format:
         return ""
     return f"Times that state no offset are taken as those of {form.time_zone} (time_zone)."
+
+
+def priors_text(plan: Plan) -> str:
+    """Return the public maps of a plan, or that there are none; "" if its mechanism takes none."""
+    if not isinstance(plan.own_parameters, AdaptivePriorParameters):
+        return ""
+    names = ", ".join(f"“{prior.name}”" for prior in plan.own_parameters.priors)
+    return f"Public maps: {names}." if names else "No public map completes this one (--prior)."
 
 
 def refusal_text(plan: Plan, error: RefusedError) -> str:
@@ -71,13 +81,14 @@ def result_text(plan: Plan) -> str:
     """Return the expected error of the result."""
     errors = plan.mechanism.expected_error(plan.own_parameters, plan.epsilon)
     quantity, half_width, chance = _widest(errors)
-    within = f"±{half_width:,} ({quantity})"
-    if len(errors) > 1:
-        within = f"±{half_width:,} or less (roughest: {quantity})"
+    is_map = plan.mechanism.id.startswith(("heatmap.", "counts.cells/"))
+    what = f"each noisy count behind this {'map' if is_map else 'result'}"
+    if len(errors) == 1:
+        what = f"the {quantity}"
     return (
-        f"Released. If the file is in the declared format, right within {within}, "
-        f"{chance.numerator} times in {chance.denominator}, on purpose. Looking again is free; "
-        "drawing again costs again."
+        f"Released. If the file is in the declared format, {what} is within "
+        f"±{half_width:,}{' people' * is_map} in {float(100 * chance):g} % of cases. "
+        "Viewing is free; a new draw spends again."
     )
 
 
@@ -103,17 +114,16 @@ def reopened_line(ids: int, *, partly: bool) -> str:
         return f"no id of this file was in another file opened before{rest}"
     number = f"{'at least ' * partly}{ids:,} {'id' if ids == 1 else 'ids'}"
     return (
-        f"{number} of this file {'was' if ids == 1 else 'were'} in other files opened before: do "
-        "not claim independence of the data"
+        f"{number} of this file also occur{'s' * (ids == 1)} in files that were opened before. Do "
+        "not state that your choices are independent of these people."
     )
 
 
 def other_spending_lines(checked: FileCheck) -> list[str]:
     """Return what other ledgers of this machine spent on the same data, a line each."""
     return [
-        f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "
-        "enter it here with 'privacy-explorer ledger external', or the sum stated here leaves "
-        "it out"
+        f"the ledger {path} has spent ε = {rounded_up(spent)} on the people in the same data. "
+        "The sum stated here leaves it out until you enter it: privacy-explorer ledger external."
         for path, spent in checked.spent.items()
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,7 +58,7 @@ def as_json(written: OutputDocument) -> bytes:
 def as_csv(written: OutputDocument) -> bytes:
     """Return the cells of a map, or the rows of a table, as CSV."""
     shown, text = written.shown(), io.StringIO()
-    for line in _header(written):
+    for line in _header(written, shown):
         text.write(f"# {line}\n")
     rows = CsvRows(text)
     if shown.grid is None:
@@ -86,7 +87,7 @@ def as_geojson(written: OutputDocument) -> bytes:
     ]
     collection = {
         "type": "FeatureCollection",
-        "about": list(_header(written)),
+        "about": list(_header(written, shown)),
         "features": features,
     }
     return json.dumps(collection, ensure_ascii=False, separators=(",", ":")).encode()
@@ -114,12 +115,30 @@ def writer_for(path: Path) -> Callable[[OutputDocument], bytes]:
     return writer
 
 
-def _header(written: OutputDocument) -> Iterator[str]:
+WEIGHTS = "weights of the public maps (estimate, made of noisy counts): "
+"""Beginning of the line of an exported map with `Shown.prior_weights`."""
+_WEIGHT = re.compile(r"level (\d{1,2}) ([0-9.e-]{1,40})", re.ASCII)
+
+
+def read_prior_weights(data: bytes) -> dict[int, float]:
+    """Return the weights of public maps by level, from an exported map (CSV or GeoJSON).
+
+    Empty where it states none.
+    """
+    _, _, rest = data.decode("utf-8", "replace").partition(WEIGHTS)
+    line = re.split(r'["\n]', rest, maxsplit=1)[0]
+    return {int(level): float(weight) for level, weight in _WEIGHT.findall(line)}
+
+
+def _header(written: OutputDocument, shown: Shown) -> Iterator[str]:
     yield written.about
     title = " ".join(written.title().split())
     if title:
         yield title
     yield f"{written.plan.mechanism.id}, epsilon {written.plan.epsilon}"
+    if shown.prior_weights:
+        weights = ", ".join(f"level {level} {weight!r}" for level, weight in shown.prior_weights)
+        yield f"{WEIGHTS}{weights}"
 
 
 def _cells(

@@ -2,7 +2,8 @@
 
 The order is: enter the plan, read the file and check its tag, `reserve`, `start`, draw, `commit`.
 No entry depends on the data: the file is read before `reserve`, and no row content can cause a
-refusal. A file that is recorded for another population is refused whatever it contains.
+refusal. A file that is recorded for another population, or whose content is a public map of its
+plan, is refused whatever it contains.
 """
 
 from __future__ import annotations
@@ -18,18 +19,40 @@ from typing import Any
 
 from explorer import __version__
 from explorer.release.certificate.build import Statements, build
-from explorer.release.errors import DiskFullError, LedgerError, RefusedError, ReleaseError
+from explorer.release.errors import (
+    CancelledReleaseError,
+    DiskFullError,
+    LedgerError,
+    RefusedError,
+    ReleaseError,
+)
 from explorer.release.ledger.known_data import OPENED, views_elsewhere
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.state import Release
+from explorer.release.mechanisms.adaptive import priors_in
 from explorer.release.mechanisms.base import UNIT
 from explorer.release.plan import Plan, build_plan, stored_declaration
+from explorer.release.priors import (
+    check_not_data,
+    check_priors,
+    entered_priors,
+    store_priors,
+    stored_priors,
+)
 from explorer.release.rows.reading import ReadFile, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
 """Names of the attachments of a release: the declaration, and when parameters were chosen."""
+READ, BOOK, DRAW, STORE = PHASES = ("read", "book", "draw", "store")
+"""Phases of a release, in order: read the file, book the cost, draw the noise, store the output."""
+NOT_BOOKED = "Cancelled before the cost was booked. Nothing was spent."
+REFUNDED = "Cancelled before the noise was drawn. The cost was refunded."
 RandomBytes = Callable[[int], bytes]
+
+
+def _ignore(_phase: str) -> None:
+    """Observe nothing and cancel nothing."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +78,11 @@ def plan_release(ledger: Ledger, plan: Plan) -> str:
         If the ledger can't be written to, or has no such population.
     """
     _check_fits(ledger, plan)
+    if priors_in(plan.own_parameters):
+        plan.own_parameters.known()  # else the map could not be made
     release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
     ledger.set_attachment(release, DECLARED, plan.declared.as_stored())
+    store_priors(ledger, release, plan)
     return release
 
 
@@ -75,6 +101,7 @@ def find_or_plan_release(ledger: Ledger, plan: Plan) -> str:
     for one in ledger.releases():
         if one.state == "planned" and one.tag is None and _is_same(ledger, one, plan):
             ledger.set_attachment(one.id, DECLARED, plan.declared.as_stored())
+            store_priors(ledger, one.id, plan)
             return one.id
     return plan_release(ledger, plan)
 
@@ -85,10 +112,13 @@ def _check_fits(ledger: Ledger, plan: Plan) -> None:
     account = ledger.account(plan.population)
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
+    check_priors(ledger, plan)
 
 
 def load_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
     """Return the plan of a release from the ledger; only the path of the file is given.
+
+    It has what its public priors hold.
 
     Raises
     ------
@@ -97,8 +127,8 @@ def load_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
     """
     entered, declared = ledger.release(release), ledger.attachment(release, DECLARED)
     if declared is None:
-        raise LedgerError(f"release {release}: its declaration is not stored; give its PLAN.json")
-    return build_plan(
+        raise LedgerError(f"release {release}: its plan is not stored here. Use its PLAN.json.")
+    plan = build_plan(
         entered.population,
         data,
         entered.mechanism,
@@ -106,10 +136,11 @@ def load_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
         entered.epsilon,
         stored_declaration(declared),
     )
+    return stored_priors(ledger, release, plan)
 
 
 def resume_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:
-    """Return the plan for resuming a release, with the ε of its entry.
+    """Return the plan for resuming a release, with the ε of its entry and its public priors.
 
     Raises
     ------
@@ -120,12 +151,17 @@ def resume_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:
     # earlier versions entered ε rounded down to units of 2⁻⁴⁰, not as typed
     if entered.epsilon == plan.epsilon // UNIT * UNIT:
         plan = replace(plan, epsilon=entered.epsilon)
+    plan = entered_priors(entered, plan)
     _check_same(ledger, entered, plan)
-    return plan
+    return stored_priors(ledger, release, plan)
 
 
 def draw(
-    location: LedgerLocation, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom
+    location: LedgerLocation,
+    plan: Plan,
+    release: str,
+    random_bytes: RandomBytes = os.urandom,
+    observe: Callable[[str], object] = _ignore,
 ) -> None:
     """Draw a planned or reserved release and store its output.
 
@@ -138,26 +174,46 @@ def draw(
         Its id.
     random_bytes : callable
         `os.urandom` except in tests.
+    observe : callable
+        Called with each of `PHASES` before it begins, and with `READ` again for every block of the
+        file. It may raise `CancelledReleaseError` up to the call with `DRAW`: a cost that is booked
+        is then refunded. In the last phase it must not raise.
 
     Raises
     ------
+    CancelledReleaseError
+        If `observe` raised it; nothing is spent.
     ReleaseError
         The ledger states whether the release counts as spent.
     """
     with location.open() as ledger:
         _check_entered(ledger, plan, release)
-        read = read_file(plan.data, plan.form, plan.reads)
-        _record_file(location, ledger, plan, release, read)
-        if ledger.release(release).state == "planned":
-            ledger.reserve(release, read.sha256)
-        else:
-            ledger.check_file(release, read.sha256)
+        try:
+            observe(READ)
+            read = read_file(plan.data, plan.form, plan.reads, lambda *_: observe(READ))
+            _record_file(location, ledger, plan, release, read)
+            observe(BOOK)
+            if ledger.release(release).state == "planned":
+                ledger.reserve(release, read.sha256)
+            else:
+                ledger.check_file(release, read.sha256)
+            observe(DRAW)
+        except CancelledReleaseError:
+            if ledger.release(release).state != "reserved":
+                raise CancelledReleaseError(NOT_BOOKED) from None
+            ledger.abandon(release)
+            raise CancelledReleaseError(REFUNDED) from None
         with _defer_interrupts():
-            _draw_and_commit(ledger, plan, release, read, random_bytes)
+            _draw_and_commit(ledger, plan, release, read, random_bytes, observe)
 
 
 def _draw_and_commit(
-    ledger: Ledger, plan: Plan, release: str, read: ReadFile, random_bytes: RandomBytes
+    ledger: Ledger,
+    plan: Plan,
+    release: str,
+    read: ReadFile,
+    random_bytes: RandomBytes,
+    observe: Callable[[str], object],
 ) -> None:
     """Start, draw and commit a reserved release."""
     try:
@@ -167,6 +223,7 @@ def _draw_and_commit(
         raise
     try:
         output = plan.mechanism.draw(read.records, plan.own_parameters, plan.epsilon, random_bytes)
+        observe(STORE)
         ledger.commit(release, output.stored)
     except BaseException:
         with suppress(ReleaseError):  # else marked as lost when the ledger is next opened
@@ -192,13 +249,16 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
         raise LedgerError(ledger.problem)
     entered = ledger.release(release)
     if entered.state not in ("planned", "reserved"):
-        raise LedgerError(f"release {release}: it is {entered.state}; plan again")
+        raise LedgerError(f"release {release}: it is {entered.state}. Plan a new release.")
     _check_same(ledger, entered, plan)
+    check_priors(ledger, plan)
 
 
 def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
     if not _is_same(ledger, entered, plan):
-        raise LedgerError(f"release {entered.id}: the plan differs from the entry; plan again")
+        raise LedgerError(
+            f"release {entered.id}: it was planned with other settings. Plan a new release."
+        )
 
 
 def _is_same(ledger: Ledger, entered: Release, plan: Plan) -> bool:
@@ -217,10 +277,12 @@ def _record_file(
     known = ledger.known.file(read.sha256)
     about = "" if known is None else known.population
     if about and not same_people(ledger, about, plan.population):
+        name = ledger.account(about).label
         raise ReleaseError(
-            f"population: this file is recorded for population {about}; plan with that one, or "
-            "join the two"
+            f"population: this file is recorded for the group “{name}” ({about}). Choose that "
+            "group, or join the two groups in the ledger. Nothing was spent."
         )
+    check_not_data(ledger, release, read.content)
     ledger.known.record_content(read.sha256, read.content)
     ledger.known.record_opened(read.sha256)
     # stored now, as the file may be gone when the certificate is built
@@ -273,9 +335,10 @@ def publish(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
         If the release is not committed, or was withdrawn.
     """
     if ledger.release(release).state == "withdrawn":
-        raise LedgerError(f"release {release}: it was withdrawn; what it cost stays spent")
+        raise LedgerError(f"release {release}: it was withdrawn. Its cost stays spent.")
     certificate = ledger.certificate(release)
     if certificate is None:
+        ledger.output(release)  # refuses an output that was changed
         certificate = certificate_of(ledger, plan, release)
         ledger.publish(release, certificate)
     return certificate

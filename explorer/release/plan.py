@@ -322,7 +322,7 @@ def _epsilon(value: object) -> Fraction:
         problem = str(error).partition(": ")[2]
         raise ParameterError("mechanism.epsilon", problem, 'give it as in "1/2" or "0.5"') from None
     if not epsilon:
-        raise ParameterError("mechanism.epsilon", "is 0", "give more: nothing costs nothing")
+        raise ParameterError("mechanism.epsilon", "is 0", "give more than 0")
     return epsilon
 
 

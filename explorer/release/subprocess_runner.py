@@ -19,9 +19,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.release.errors import ReleaseError
+from explorer.release.errors import CancelledReleaseError, ReleaseError
 from explorer.release.file_check import FileCheck, check, compare
-from explorer.release.pipeline import LedgerLocation, draw
+from explorer.release.pipeline import STORE, LedgerLocation, draw
 from explorer.release.plan import Declared, Plan, build_plan
 from explorer.shutdown import interrupts_held
 
@@ -29,8 +29,11 @@ from explorer.shutdown import interrupts_held
 class Task(Protocol):
     """A task for the subprocess: plain data, validated again there."""
 
-    def run(self) -> Any:
-        """Run the task; the return value is sent to the parent."""
+    def run(self, observe: Callable[[str], object]) -> Any:
+        """Run the task; the return value is sent to the parent.
+
+        `observe` sends the phases of a draw, and cancels it (`pipeline.draw`).
+        """
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class DrawTask:
             plan.epsilon,
         )
 
-    def run(self) -> None:
+    def run(self, observe: Callable[[str], object]) -> None:
         """Draw and store the output; nothing is returned."""
         plan = build_plan(
             self.population,
@@ -68,7 +71,7 @@ class DrawTask:
             self.epsilon,
             Declared({}, False, ()),
         )
-        draw(self.location, plan, self.release)
+        draw(self.location, plan, self.release, observe=observe)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class CompareTask:
     location: LedgerLocation
     plan: Plan
 
-    def run(self) -> dict[str, int]:
+    def run(self, observe: Callable[[str], object]) -> dict[str, int]:
         """Return the number of known ids by population, for the curator only."""
         return compare(self.location, self.plan)
 
@@ -90,10 +93,15 @@ class CheckTask:
     location: LedgerLocation
     plan: Plan
     release: str = ""
+    enter: bool = True
 
-    def run(self) -> FileCheck:
+    def run(self, observe: Callable[[str], object]) -> FileCheck:
         """Return the number of readable rows and of known ids."""
-        return check(self.location, self.plan, self.release)
+        return check(self.location, self.plan, self.release, enter=self.enter)
+
+
+_CANCEL = "cancel"
+"""Message to the subprocess that cancels a draw which has not begun."""
 
 
 class InterruptedDrawError(ReleaseError):
@@ -103,15 +111,24 @@ class InterruptedDrawError(ReleaseError):
 class ReleaseProcess:
     """A subprocess that runs one task.
 
+    Parameters
+    ----------
+    task : Task
+    on_phase : callable
+        Called with each phase of a draw (`pipeline.PHASES`), by `wait` and `finish`.
+
     Attributes
     ----------
     pid : int
         Its process id.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, on_phase: Callable[[str], object] = lambda _: None) -> None:
+        self._on_phase = on_phase
+        self._answer: tuple[ReleaseError | None, Any] | None = None
+        self._ended = False
         context = multiprocessing.get_context("spawn")
-        self._answers, theirs = context.Pipe(duplex=False)
+        self._answers, theirs = context.Pipe()
         # Not daemonic: this process waits for it at exit, so that no started draw is lost.
         self._process = context.Process(target=_serve, args=(task, theirs), name="release")
         with interrupts_held():
@@ -121,12 +138,30 @@ class ReleaseProcess:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the task is done or for `timeout` seconds; return whether it is done."""
-        return bool(wait([self._answers, self._process.sentinel], timeout))
+        while not self._ended and wait([self._answers, self._process.sentinel], timeout):
+            self._receive()
+        return self._ended
+
+    def _receive(self) -> None:
+        """Receive a phase, the answer, or the end of the process."""
+        try:
+            message = self._answers.recv() if self._answers.poll() else None
+        except (EOFError, OSError):
+            message = None
+        if isinstance(message, str):
+            self._on_phase(message)
+        else:
+            self._answer, self._ended = message, True
 
     @property
     def done(self) -> bool:
         """Whether the task is done."""
         return self.wait(0)
+
+    def cancel(self) -> None:
+        """Cancel a draw that has not begun; without effect on one that has."""
+        with suppress(OSError):  # the process has ended
+            self._answers.send(_CANCEL)
 
     def kill(self) -> None:
         """Kill the process; a started release counts as spent."""
@@ -140,21 +175,20 @@ class ReleaseProcess:
         ReleaseError
             If the task failed.
         """
-        answer: tuple[str, Any] | None = None
-        with suppress(EOFError, OSError):
-            answer = self._answers.recv()
+        self.wait()
+        answer = self._answer
         self._answers.close()
         self._process.join()
         code = self._process.exitcode
         self._process.close()
         if answer is None:
             raise InterruptedDrawError(
-                f"the process of the release ended (exit code {code}); nothing is shown, and the "
-                "ledger states whether the release counts as spent"
+                f"the release was interrupted (exit code {code}), and there is no result. The "
+                "ledger states whether the cost is spent."
             )
         problem, result = answer
-        if problem:
-            raise ReleaseError(problem)
+        if problem is not None:
+            raise problem
         return result
 
 
@@ -194,20 +228,48 @@ def check_in_subprocess(location: LedgerLocation, plan: Plan, release: str = "")
 
 
 def _serve(task: Task, answers: Connection) -> None:
-    """Run a task; send the problem ("" if none) and the result."""
+    """Run a task; send its phases, then the problem (None if there is none) and the result."""
     suppress_output()
-    result = None
+    result, problem = None, None
     try:
-        result = task.run()
-        problem = ""
+        result = task.run(_Observer(answers))
     except ReleaseError as error:
-        problem = str(error)
+        problem = error
     except BaseException as error:
         # The message could contain a value from the data; the place in the code does not.
-        problem = f"the draw failed unforeseen ({type(error).__name__} {_where(error)}); report it"
+        problem = ReleaseError(
+            f"the draw failed unexpectedly ({type(error).__name__} {_where(error)}). Report this."
+        )
     with suppress(OSError):  # the parent no longer waits
         answers.send((problem, result))
     answers.close()
+
+
+class _Observer:
+    """Sends each phase once to the parent, and raises if the parent has cancelled.
+
+    Parameters
+    ----------
+    answers : Connection
+    """
+
+    def __init__(self, answers: Connection) -> None:
+        self._answers, self._phase = answers, ""
+
+    def __call__(self, phase: str) -> None:
+        """Observe a phase; see `pipeline.draw`."""
+        if phase != STORE and self._cancelled():
+            raise CancelledReleaseError
+        if phase != self._phase:
+            self._phase = phase
+            with suppress(OSError):  # the parent no longer waits
+                self._answers.send(phase)
+
+    def _cancelled(self) -> bool:
+        """Return whether the parent has cancelled; the end of the parent cancels nothing."""
+        with suppress(EOFError, OSError):
+            return self._answers.poll() and self._answers.recv() == _CANCEL
+        return False
 
 
 def _where(error: BaseException) -> str:

@@ -17,6 +17,7 @@ WHERE: dict[str, Any] = {"box": ["40.5", "-74.25", "40.9", "-73.7"]}
 WHEN: dict[str, Any] = {"start": "2026-01-01T00:00:00Z", "end": "2026-01-15T00:00:00Z"}
 MECHANISMS: dict[str, dict[str, Any]] = {
     "heatmap.adaptive/1": {**WHERE, "side": 16},
+    "heatmap.adaptive/2": {**WHERE, "side": 16},
     "heatmap.paper/1": {**WHERE, "side": 16},
     "heatmap.pyramid/1": {**WHERE, "side": 16, "assumed_users": 100},
     "counts.cells/1": {**WHERE, "side": 8},

@@ -192,6 +192,12 @@ LAPLACE: list[tuple[str, dict[str, Any], list[int], Decides]] = [
         [-99, 0, 3, 99],
         lambda call: call == 0,
     ),
+    (
+        "heatmap.adaptive/2",
+        {"side": 2, "start_level": 0, "units": 2, "priors": ["cities:0.1.0"]},
+        [-99, 0, 1, 2, 4, 99],
+        lambda call: call == 0,
+    ),
     # The root, then its quarters where it is split.
     (
         "heatmap.adaptive/1",

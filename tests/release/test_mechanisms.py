@@ -25,6 +25,7 @@ from tests.release.made_people import BOX, people_of, some_users
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "heatmap.adaptive/1": {"box": BOX, "side": 16},
+    "heatmap.adaptive/2": {"box": BOX, "side": 16},
     "heatmap.paper/1": {"box": BOX, "side": 16, "kept": 5},
     "heatmap.pyramid/1": {"box": BOX, "side": 16, "assumed_users": 100},
     "counts.cells/1": {"box": BOX, "side": 8, "end": "1970-01-01T00:10:00Z"},
@@ -42,6 +43,7 @@ def everywhere(**more: Any) -> Area:
 def test_the_table_is_the_specification():
     assert list(MECHANISMS) == [
         "heatmap.adaptive/1",
+        "heatmap.adaptive/2",
         "heatmap.paper/1",
         "heatmap.pyramid/1",
         "counts.cells/1",
@@ -54,13 +56,14 @@ def test_the_table_is_the_specification():
         assert mechanism.id == name
         assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
     with pytest.raises(ParameterError, match=r"^id: "):
-        mechanism_of("heatmap.adaptive/2")
+        mechanism_of("heatmap.adaptive/3")
 
 
 def test_demonstrations_name_what_releases_them():
     named = {row.key: row.release for row in DEMONSTRATIONS.values() if row.release}
     assert named == {
         "adaptive": "heatmap.adaptive/1",
+        "adaptive-prior": "heatmap.adaptive/2",
         "pyramid": "heatmap.paper/1",
         "least-squares": "heatmap.pyramid/1",
         "integers": "counts.cells/1",
@@ -369,6 +372,23 @@ def test_expected_errors_are_quantiles_of_the_noise_alone(name):
         half = rows[0]["half_width"]
         assert half == 6
         assert dlap_tail(Fraction(1, 2), 1, half + 1) <= 0.05 < dlap_tail(Fraction(1, 2), 1, half)
+
+
+def test_the_table_of_the_noise_has_a_row_per_level_whose_epsilons_add_up():
+    mechanism = MECHANISMS["heatmap.adaptive/1"]
+    p = mechanism.parse(PARAMETERS[mechanism.id])
+    epsilon = Fraction(1, 2)
+    columns, rows = mechanism.noise_table(p, epsilon)
+    assert [row[:2] for row in rows] == [("2", "4"), ("3", "8"), ("4", "16")]
+    assert {len(row) for row in rows} == {len(columns)}
+    # Rounded up: at most 10⁻⁴ above the exact sum on every path down the tree.
+    first, last = [float(row[2]) for row in rows], [float(row[4]) for row in rows[:-1]]
+    for level in range(len(rows)):
+        path = sum(first[: level + 1]) + (last[level] if level < len(last) else 0)
+        assert 0 <= path - epsilon <= 1e-4 * len(rows)
+    widths = [row[place] for row in rows for place in (3, 5) if row[place] != "–"]
+    expected = mechanism.expected_error(p, epsilon)
+    assert widths == [f"{one['half_width']:,}" for one in expected]
 
 
 def test_shown_maps_are_made_of_the_stored_numbers_alone():

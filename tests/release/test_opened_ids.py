@@ -72,7 +72,7 @@ def test_ids_of_files_opened_before_are_counted(place: LedgerLocation, tmp_path:
     _look(place, first)
     found = _told(place, later)
     assert (found.seen, found.seen_partly) == (10, False)  # u30 to u39 without u35, and Zoë
-    assert any("10 ids" in line and "independence" in line for line in check_lines(found))
+    assert any("10 ids" in line and "independent" in line for line in check_lines(found))
     assert _told(LedgerLocation(tmp_path / "other.sqlite", place.settings), later).seen == 10
     # one that is in two files counts once; a file's own ids, however it is written, do not
     _look(place, _rows(tmp_path / "third.csv", 25, users=11))

@@ -10,6 +10,7 @@ import resource
 import signal
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from explorer.release import pipeline, subprocess_runner
-from explorer.release.errors import RefusedError, ReleaseError
+from explorer.release.errors import CancelledReleaseError, RefusedError, ReleaseError
 from explorer.release.ledger.state import SPENT
 from explorer.release.messages import price_text, refusal_text, result_text
 from explorer.release.pipeline import LedgerLocation, draw, load_plan, plan_release, publish
@@ -115,8 +116,8 @@ def test_what_does_not_fit_is_not_even_entered(place: LedgerLocation, rows: Path
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda path: path.unlink(), "data: the file can't be read (no such file or directory); "),
-        (lambda path: (path.unlink(), path.mkdir()), "data: the file can't be read (is a direct"),
+        (lambda path: path.unlink(), "data: the file cannot be read (no such file or directory). "),
+        (lambda path: (path.unlink(), path.mkdir()), "data: the file cannot be read (is a direct"),
     ],
 )
 def test_a_file_that_is_not_there_costs_nothing(
@@ -142,7 +143,7 @@ def test_a_changed_file_stops_before_anything_is_reserved(
             plan.population, plan.mechanism.id, parameters, plan.epsilon, file_sha256=sha256
         )
     rows.write_text(rows.read_text(encoding="utf-8") + "new,,,,,\n", encoding="utf-8")
-    with pytest.raises(ReleaseError, match=r"data file .*; plan"):
+    with pytest.raises(ReleaseError, match="not the file"):
         draw(place, plan, release)
     assert _kinds(place) == ["budget", "plan"]
 
@@ -159,7 +160,7 @@ def test_a_file_about_other_people_is_not_charged_to_these(
     draw(place, plan, _entered(place, plan))
     other = plan_of(second, rows)
     release = _entered(place, other)
-    with pytest.raises(ReleaseError, match=f"^population: .* {first};"):
+    with pytest.raises(ReleaseError, match=f"^population: .*{first}"):
         draw(place, other, release)
     assert _state(place, release) == "planned"
 
@@ -214,10 +215,10 @@ def test_a_draw_is_not_done_twice_nor_otherwise(place: LedgerLocation, rows: Pat
     population = opened(place)
     plan = plan_of(population, rows)
     release = _entered(place, plan)
-    with pytest.raises(ReleaseError, match="plan again"):
+    with pytest.raises(ReleaseError, match="other settings"):
         draw(place, plan_of(population, rows, epsilon="1/4"), release)
     draw(place, plan, release)
-    with pytest.raises(ReleaseError, match="committed; plan again"):
+    with pytest.raises(ReleaseError, match="is committed"):
         draw(place, plan, release)
     assert _spent(place, population) == plan.epsilon
 
@@ -247,8 +248,12 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
         raise ValueError("u7 was at 40.7654321")
 
     class Answers:
-        def send(self, answer: tuple[str, None]) -> None:
-            said.append(answer[0])
+        def send(self, answer: str | tuple[ReleaseError, None]) -> None:
+            if not isinstance(answer, str):  # a phase
+                said.append(str(answer[0]))
+
+        def poll(self) -> bool:
+            return False
 
         def close(self) -> None:
             pass
@@ -257,7 +262,7 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
     monkeypatch.setattr(subprocess_runner, "suppress_output", lambda: None)
     subprocess_runner._serve(DrawTask.of(place, plan, release), Answers())  # type: ignore[arg-type]
     assert len(said) == 1
-    assert said[0].startswith("the draw failed unforeseen (ValueError in test_pipeline.py, line ")
+    assert said[0].startswith("the draw failed unexpectedly (ValueError in test_pipeline.py, line ")
     assert "40.7" not in said[0]
     assert _state(place, release) == "lost"
     assert _spent(place, plan.population) == plan.epsilon
@@ -295,14 +300,69 @@ def test_a_full_disk_before_the_start_costs_nothing(
     assert _spent(place, plan.population) == 0
 
 
+def _cancels_at(phase: str, calls: list[str]) -> Callable[[str], None]:
+    """Return an observer that cancels at a phase, and lists the calls."""
+
+    def observe(now: str) -> None:
+        calls.append(now)
+        if now == phase:
+            raise CancelledReleaseError
+
+    return observe
+
+
+def test_the_phases_of_a_draw_are_observed_in_order(place: LedgerLocation, rows: Path) -> None:
+    plan, calls = plan_of(opened(place), rows), []
+    draw(place, plan, _entered(place, plan), observe=_cancels_at("", calls))
+    assert tuple(dict.fromkeys(calls)) == pipeline.PHASES
+    assert calls[-3:] == ["book", "draw", "store"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "reserved", "state"),
+    [
+        ("read", False, "planned"),
+        ("book", False, "planned"),
+        ("draw", False, "abandoned"),
+        ("read", True, "abandoned"),
+    ],
+)
+def test_a_release_cancelled_before_its_draw_costs_nothing(
+    place: LedgerLocation, rows: Path, phase: str, reserved: bool, state: str
+) -> None:
+    plan = plan_of(opened(place), rows)
+    release = _entered(place, plan)
+    if reserved:
+        with place.open() as ledger:
+            ledger.reserve(release)
+    with pytest.raises(CancelledReleaseError):
+        draw(place, plan, release, observe=_cancels_at(phase, []))
+    assert _state(place, release) == state
+    assert _spent(place, plan.population) == 0
+
+
+def test_the_process_is_cancelled_while_it_reads(place: LedgerLocation, tmp_path: Path) -> None:
+    plan = plan_of(opened(place), write_rows(tmp_path / "many.csv", users=2000))
+    release, phases = _entered(place, plan), []
+    drawing = ReleaseProcess(DrawTask.of(place, plan, release), phases.append)
+    drawing.cancel()
+    with pytest.raises(CancelledReleaseError):
+        drawing.finish()
+    assert phases == []
+    assert (_state(place, release), _spent(place, plan.population)) == ("planned", 0)
+    drawing = ReleaseProcess(DrawTask.of(place, plan, release), phases.append)
+    drawing.finish()
+    assert phases == list(pipeline.PHASES)
+
+
 def test_a_zcdp_budget_is_priced_in_rho(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place, budget=1, gate="zcdp"), rows)
     draw(place, plan, _entered(place, plan))
     with place.open() as ledger:
         told = price_text(plan, ledger.account(plan.population))
     assert told.startswith(
-        "Costs 0.5, ρ = 0.125 (ε·tanh(ε/2) ≤ 0.1225 holds too; not used). Of ρ = 1 you have used "
-        "0.125; 0.875 remain, six more like this "
+        "Cost ε = 0.5: ρ = 0.125 of 1 (ε·tanh(ε/2) ≤ 0.1225 holds too; not used); ρ = 0.75 will "
+        "remain (enough to repeat this six times)"
     )
 
 
@@ -312,7 +372,7 @@ def test_words(place: LedgerLocation, rows: Path) -> None:
         account = ledger.account(plan.population)
     snapshots.check(price_text(plan, account))
     assert result_text(plan).startswith(
-        "Released. If the file is in the declared format, right within ±6 (number of users), 19 "
+        "Released. If the file is in the declared format, the number of users is within ±6 in 95 % "
     )
 
 

@@ -109,6 +109,7 @@ def trace(patch: pytest.MonkeyPatch) -> None:
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "heatmap.adaptive/1": {"box": BOX, "side": 8},
+    "heatmap.adaptive/2": {"box": BOX, "side": 8},
     "heatmap.paper/1": {"box": BOX, "side": 8, "kept": 4},
     "heatmap.pyramid/1": {"box": BOX, "side": 8, "assumed_users": 100},
     "counts.cells/1": {"box": BOX, "side": 8},

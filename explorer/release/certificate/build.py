@@ -16,6 +16,7 @@ from explorer.release.certificate.computed_fields import (
     parts_and_error,
     population_section,
     post_processing,
+    priors_section,
     release_rows,
     shape_of,
     sums,
@@ -155,6 +156,8 @@ def build(
         "out_of_scope": list(sentences.CURRENT.out_of_scope),
         "verify": "privacy-explorer verify certificate.json --ledger ledger.json",
     }
+    priors = priors_section(sentences.CURRENT, known.mechanism, known.parameters)
+    certificate |= {} if priors is None else {"priors": priors}
     certificate |= _composition_fields(view, release, stated)
     if certificate["ledger"]["gate"] == "zcdp":
         certificate["protection"]["variant"] = "zcdp"

@@ -15,11 +15,12 @@ import numpy as np
 
 from explorer.privacy.releases.budgets import zcdp_cost
 from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
-from explorer.release.certificate.sentences import CURRENT
+from explorer.release.certificate.sentences import CURRENT, Sentences
 from explorer.release.exact_json import write_fraction
 from explorer.release.ledger.state import REMARKS, Account, Release
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.adaptive import CITIES, EARLIER, priors_in
 from explorer.release.mechanisms.base import Part
 from explorer.release.rounding import fixed_up, rounded_up
 
@@ -167,8 +168,41 @@ def post_processing(
 ) -> list[dict[str, str]]:
     """Return the steps of post-processing of a stored output."""
     known = MECHANISMS[mechanism]
-    steps = known.shown(output, known.parse(parameters), epsilon).steps
+    steps = known.steps(output, known.parse(parameters), epsilon)
     return [{"text": step, "source": "program"} for step in steps]
+
+
+_KEY_NAMES = {CITIES: "version", EARLIER: "release"}
+"""Name of a public map's key by its kind; ``sha256`` of files."""
+
+
+def priors_section(
+    texts: Sentences, mechanism: str, parameters: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return a certificate's ``priors``: public maps and statements about them; None without."""
+    priors = priors_in(MECHANISMS[mechanism].parse(parameters))
+    if not priors:
+        return None
+    about, names = texts.of_priors, ", ".join(f"“{prior.name}”" for prior in priors)
+    statements = [("program", about["mixed"].format(names=names))]
+    for prior in priors:
+        if prior.kind == EARLIER:
+            statements.append(("program", about["release"].format(key=prior.key)))
+            continue
+        if prior.kind != CITIES:
+            statements.append(("declared", about["chosen"].format(name=prior.name)))
+        statements.append(("program", about["unprotected"].format(name=prior.name)))
+    return {
+        "sources": [
+            {
+                "kind": prior.kind,
+                **({"label": prior.label} if prior.label else {}),
+                _KEY_NAMES.get(prior.kind, "sha256"): prior.key,
+            }
+            for prior in priors
+        ],
+        "statements": [{"text": text, "source": source} for source, text in statements],
+    }
 
 
 def shape_of(output: Mapping[str, Any]) -> list[int]:

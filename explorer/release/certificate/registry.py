@@ -96,12 +96,15 @@ def _variant(certificate: Mapping[str, Any]) -> dict[str, str]:
     columns = certificate["mechanism"]["parameters"].get("columns", [])
     named = f" ({', '.join(map(str, columns))})" if isinstance(columns, list) and columns else ""
     pure = certificate["protection"]["variant"] == "pure"
+    priors = certificate.get("priors", {"statements": []})
+    texts = (_plain(one["text"]).replace("ε", _EPSILON) for one in priors["statements"])
+    public = "".join(f" {text}" for text in texts)
     return {
         "variant_name": "Pure DP" if pure else "Zero-concentrated DP",
         "data_domain": _block(f"Tables of rows{named} of any length, each with a user's id."),
         "unprotected_quantities": _block(
             "None of the data. Public and fixed beforehand: the box, the period, the file format "
-            "and all other parameters."
+            f"and all other parameters.{public}"
         ),
     }
 

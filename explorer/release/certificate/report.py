@@ -35,6 +35,7 @@ def sections(certificate: Mapping[str, Any]) -> tuple[Section, ...]:
         Section("Release", _release(certificate)),
         Section("Promise", _promise(certificate)),
         Section("Mechanism", _mechanism(certificate)),
+        *([Section("Public maps", _priors(certificate))] if "priors" in certificate else []),
         Section("Budget", _budget(certificate)),
         Section("All releases about these people", _composition(certificate)),
         Section("Output and its error", _output(certificate)),
@@ -116,6 +117,10 @@ def _mechanism(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
         Row("True map shown", f"{parameters_chosen['true_map_shown']} times"),
         Row("Independent of the data", parameters_chosen["independent_of_data"], DECLARED),
     )
+
+
+def _priors(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
+    return tuple(_statement("Statement", item) for item in certificate["priors"]["statements"])
 
 
 def _budget(certificate: Mapping[str, Any]) -> tuple[Row, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from explorer.release.rounding import factor, rounded_up
@@ -59,6 +59,9 @@ class Sentences:
     of_mechanisms : tuple of (str, str)
         Patterns of current texts of mechanisms (names of parts, quantities, post-processing), and
         their replacements in this version.
+    of_priors : mapping of str to str
+        Statements about public maps that a map was completed with; placeholders ``names`` (of
+        all), ``name`` and ``key`` (of one).
     """
 
     promise: Mapping[str, str]
@@ -77,6 +80,7 @@ class Sentences:
     collection: str
     fixed_method: str
     of_mechanisms: tuple[tuple[str, str], ...] = ()
+    of_priors: Mapping[str, str] = field(default_factory=dict)
 
     def of_mechanism(self, text: str) -> str:
         """Return a current text of a mechanism as worded in this version."""
@@ -140,6 +144,16 @@ CURRENT = Sentences(
     model="Central model: the curator has the raw file.",
     collection="How the data were collected is not covered.",
     fixed_method="exact composition of randomised responses",
+    of_priors={
+        "mixed": "The map mixes noisy counts with public maps: {names}. The guarantee holds for "
+        "any public maps that are fixed without the data. Patterns inside cells that were not "
+        "measured are those of the public maps.",
+        "chosen": "“{name}” was public before this release, contains no file about the people of "
+        "this release that is not public, and was chosen without looking at the data.",
+        "unprotected": "The people in “{name}” are not protected by this release.",
+        "release": "The map depends on release {key} too: the ε of both releases add up, and both "
+        "are in the sum.",
+    },
 )
 
 

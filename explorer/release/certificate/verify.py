@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from explorer.privacy.core.bound import FloatArray
 from explorer.release.certificate import sentences
 from explorer.release.certificate.computed_fields import (
     alone_cap,
@@ -26,6 +27,7 @@ from explorer.release.certificate.computed_fields import (
     parts_and_error,
     population_section,
     post_processing,
+    priors_section,
     release_rows,
     shape_of,
     sums,
@@ -33,7 +35,13 @@ from explorer.release.certificate.computed_fields import (
 from explorer.release.certificate.schema import SCHEMA, SCHEMA_1, CertificateError, check_schema
 from explorer.release.certificate.sentences import VERSION_1
 from explorer.release.errors import ReleaseError
-from explorer.release.exact_json import canonical, read_fraction, sha256, write_fraction
+from explorer.release.exact_json import (
+    canonical,
+    read_fraction,
+    read_json,
+    sha256,
+    write_fraction,
+)
 from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.state import (
     MAX_DELTA,
@@ -45,15 +53,19 @@ from explorer.release.ledger.state import (
 )
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.adaptive import AdaptivePriorParameters, PriorMasses, priors_in
 from explorer.release.mechanisms.base import UNIT
 from explorer.release.mechanisms.fields import check_columns
+from explorer.release.priors import RELEASED, check_releases
 from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_KEYS, FileFormat
 
 Certificate = Mapping[str, Any]
 
 _SENTENCES = {SCHEMA_1: VERSION_1, SCHEMA: sentences.CURRENT}
+WEIGHT_TOLERANCE = 1e-6
+"""By which the weights of public maps may differ between machines."""
 _LATER_FIELDS = {
-    "": ("priors", "areas", "printing", "series"),
+    "": ("areas", "printing", "series"),
     "protection": ("zone", "periods", "user_level"),
 }
 """Fields of version 2 that only later versions of the program write, by section."""
@@ -81,12 +93,29 @@ class VerificationReport:
     later: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class PublicMaps:
+    """Public maps given for a verification.
+
+    Attributes
+    ----------
+    masses : mapping from (kind, key) to ndarray
+        What each holds on the release's cells.
+    weights : mapping from a level to a number, or None
+        Weights of all by level, as an exported map states them (`outputs.read_prior_weights`).
+    """
+
+    masses: Mapping[tuple[str, str], FloatArray]
+    weights: Mapping[int, float] | None = None
+
+
 def verify(
     certificate: object,
     view: View | None = None,
     file_sha256: str | None = None,
     also: object | None = None,
     output: bytes | None = None,
+    maps: PublicMaps | None = None,
 ) -> VerificationReport:
     """Verify a certificate.
 
@@ -102,6 +131,8 @@ def verify(
         Another certificate of the same ledger, to detect a fork.
     output : bytes, optional
         The stored output, if the certificate does not include it.
+    maps : PublicMaps, optional
+        Those that the certificate names.
     """
     report = VerificationReport()
     steps: list[tuple[str, Callable[[], object]]] = [
@@ -109,8 +140,12 @@ def verify(
         ("sums, budget and error", lambda: _check_sums(certificate, report)),  # type: ignore[arg-type]
         ("output", lambda: _check_output(certificate, view, output, report)),  # type: ignore[arg-type]
     ]
+    if maps is None and isinstance(certificate, dict) and "priors" in certificate:
+        report.notes.append("public maps: give each with --prior to make the map again")
     if view is not None:
         steps.append(("ledger", lambda: _check_ledger(certificate, view, report)))  # type: ignore[arg-type]
+    if maps is not None:
+        steps.append(("public maps", lambda: _check_maps(certificate, view, output, maps, report)))  # type: ignore[arg-type]
     if file_sha256 is not None:
         steps.append(("data", lambda: _check_data(certificate, view, file_sha256)))  # type: ignore[arg-type]
     if also is not None:
@@ -321,6 +356,8 @@ def _check_mechanism(
         report.notes.append(
             f"mechanism.id: {mechanism['id']} is not known to this version: counted, not re-derived"
         )
+        if "priors" in certificate:
+            report.notes.append("priors: this mechanism is not known to this version")
         return
     given = mechanism["parameters"]
     try:
@@ -339,6 +376,8 @@ def _check_mechanism(
             row[key] = texts.of_mechanism(row[key])
     _equal("mechanism.parts", mechanism["parts"], parts)
     _equal("expected_error", certificate["expected_error"], error)
+    if texts.of_priors:
+        _equal("priors", certificate.get("priors"), priors_section(texts, known.id, given))
 
 
 def _check_output(
@@ -370,6 +409,46 @@ def _check_output(
         texts = _SENTENCES[certificate["schema"]]
         follows = [{**step, "text": texts.of_mechanism(step["text"])} for step in steps]
         _equal("post_processing", certificate["post_processing"], follows)
+
+
+def _check_maps(
+    certificate: Certificate,
+    view: View | None,
+    given: bytes | None,
+    maps: PublicMaps,
+    report: VerificationReport,
+) -> None:
+    """Make the map again from the stored numbers and public maps; compare the weights by level."""
+    mechanism = certificate["mechanism"]
+    known = MECHANISMS.get(mechanism["id"])
+    own = None if known is None else known.parse(mechanism["parameters"])
+    if known is None or not isinstance(own, AdaptivePriorParameters) or not own.priors:
+        raise CertificateError("priors: the certificate names no public map; leave out --prior")
+    keys = {(prior.kind, prior.key): prior for prior in own.priors}
+    for key, prior in keys.items():
+        if key not in maps.masses:
+            raise CertificateError(
+                f"priors: “{prior.name}” ({prior.kind}:{prior.key}) is not given"
+            )
+    if strange := [key for key in maps.masses if key not in keys]:
+        raise CertificateError(f"priors: {':'.join(strange[0])} is not a map of this certificate")
+    stated = certificate["output"]
+    data = given or (None if view is None else view.outputs.get(certificate["id"]))
+    stored = read_json(data, "the output") if data else stated.get("inline")
+    if stored is None:
+        raise CertificateError("output: it stands in a file of its own; give --output")
+    own = own.with_given(tuple(PriorMasses(maps.masses[key]) for key in keys))
+    shown = known.shown(stored, own, Fraction(mechanism["epsilon"]))
+    if maps.weights is None:
+        report.notes.append("weights of the public maps: give the exported map (--map)")
+        return
+    weights = dict(shown.prior_weights)
+    _equal("map, levels with weights", sorted(maps.weights), sorted(weights))
+    for level, weight in weights.items():
+        if not abs(maps.weights[level] - weight) <= WEIGHT_TOLERANCE:
+            raise CertificateError(
+                f"map, weight on level {level}: is {maps.weights[level]!r}, but {weight!r} follows"
+            )
 
 
 def _check_ledger(certificate: Certificate, view: View, report: VerificationReport) -> None:
@@ -406,6 +485,18 @@ def _check_ledger(certificate: Certificate, view: View, report: VerificationRepo
             )
         ]
     _equal_objects("population", certificate["population"], population)
+    own = (
+        MECHANISMS[release.mechanism].parse(release.parameters or {})
+        if (release.mechanism in MECHANISMS)
+        else None
+    )
+    check_releases(
+        view.until(seq),
+        release.population,
+        release.epsilon,
+        priors_in(own),
+        ("withdrawn", *RELEASED),
+    )
     rows = release_rows(view, release)
     _equal("composition.releases", certificate["composition"]["releases"], rows)
     account = view.until(seq).account_of(release.population)

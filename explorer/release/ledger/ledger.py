@@ -271,7 +271,8 @@ def _key(
     return key, "", fresh
 
 
-SPENT_ALREADY = "nothing is shown, and the release counts as spent"
+NOTHING_SPENT = "Nothing was spent."
+SPENT_ALREADY = "Nothing is shown, and the release counts as spent."
 SLACK_BYTES = 1_000_000
 """Free disk space required for entries and SQLite, in addition to the output."""
 
@@ -414,7 +415,9 @@ class Ledger:
                 "SELECT stored FROM outputs WHERE release = ? AND complete", (release,)
             ).fetchone()
         if row is None:
-            raise LedgerError(f"release {release}: nothing is stored, as it was not committed")
+            raise LedgerError(
+                f"release {release}: no result is stored, because it was not completed"
+            )
         check_digest("output", release, bytes(row[0]), self.release(release).output_sha256)
         result: dict[str, Any] = read_json(bytes(row[0]), f"output of {release}")
         return result
@@ -562,7 +565,10 @@ class Ledger:
         """
         tag, planned = self.tag(release, file_sha256), self.release(release).tag
         if planned is not None and planned != tag:
-            raise LedgerError("the data file is not the one that was planned for; plan again")
+            raise LedgerError(
+                "this is not the file that was planned for. Choose that one, or plan a new "
+                "release. Nothing was spent."
+            )
         return tag
 
     def reserve(self, release: str, file_sha256: str | None = None) -> None:
@@ -600,11 +606,13 @@ class Ledger:
         """
         needed = 3 * output_bytes + SLACK_BYTES
         if shutil.disk_usage(self.path.parent).free < needed:
-            raise disk_full(self.path, needed, "nothing was spent")
+            raise disk_full(self.path, needed, NOTHING_SPENT)
         with translate_errors(self.path):
             lock = DrawLock(self.path, release)
         if not lock.acquired:
-            raise LedgerError(f"release {release}: another process is drawing it")
+            raise LedgerError(
+                f"release {release}: another window is drawing it. Wait until it ends."
+            )
         try:
             insert = "INSERT OR REPLACE INTO outputs VALUES (?, zeroblob(?), 0, NULL)"
             self._append(
@@ -700,7 +708,7 @@ class Ledger:
         release: str = "",
         also: Callable[[], object] = lambda: None,
         needed: int = 0,
-        spent: str = "nothing was spent",
+        spent: str = NOTHING_SPENT,
     ) -> None:
         """Append an entry and run `also` in the same transaction."""
         if self.problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -149,7 +150,7 @@ def transaction(con: sqlite3.Connection, exclusive: bool = False) -> Iterator[No
 
 @contextmanager
 def translate_errors(
-    path: Path, needed: int = 0, spent: str = "nothing was spent"
+    path: Path, needed: int = 0, spent: str = "Nothing was spent."
 ) -> Iterator[None]:
     """Translate errors of SQLite and the file system into `LedgerError`.
 
@@ -170,7 +171,7 @@ def translate_errors(
             raise disk_full(path, needed, spent) from None
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise LedgerError(
-                f"{path.name}: another window is writing to it; try again in a minute"
+                f"{path.name}: another window is writing to it. Try again in a minute."
             ) from None
         why = "".join(c if c.isprintable() else " " for c in str(error))[:120]
         raise LedgerError(f"{path.name}: it can't be used as a ledger ({why})") from None
@@ -187,9 +188,11 @@ def translate_errors(
 
 def disk_full(path: Path, needed: int, spent: str) -> DiskFullError:
     """Return the error for a full disk."""
-    megabytes = max(1, -(-needed // 1_000_000))
+    free = shutil.disk_usage(path.parent).free
+    missing = needed - free if free < needed else needed  # all of it under a quota
+    megabytes = max(1, -(-missing // 1_000_000))
     return DiskFullError(
-        f"{path.parent}: the disk is full, {megabytes} MB are needed there; {spent}"
+        f"{megabytes} MB are missing on the disk of the ledger ({path.parent}). {spent}"
     )
 
 

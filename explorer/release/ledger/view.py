@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from explorer.files import open_regular, read_bounded
-from explorer.release.errors import LedgerError, ReleaseError
+from explorer.release.errors import ChangedOutputError, LedgerError, ReleaseError
 from explorer.release.exact_json import read_json, sha256
 from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, read_export
 from explorer.release.ledger.keys import key_check, key_file, read_key
@@ -90,11 +90,10 @@ def check_derived_tables(con: sqlite3.Connection, state: LedgerState) -> None:
 
 
 def check_digest(what: str, release: str, data: bytes, entered: str | None) -> None:
-    """Raise LedgerError if stored bytes do not have the hash that was entered."""
+    """Raise ChangedOutputError if stored bytes do not have the hash that was entered."""
     if entered is not None and sha256(data) != entered:
-        raise LedgerError(
-            f"release {release}: the {what} that is stored was changed, as its hash is not the one "
-            "entered; restore the ledger from a backup"
+        raise ChangedOutputError(
+            f"release {release}: the stored {what} was changed. Restore the ledger from a backup."
         )
 
 
@@ -120,7 +119,9 @@ def check_outputs(path: Path, view: View) -> None:
                 published = bytes(certificate or b"")
                 check_digest("certificate", name, published, release.certificate_sha256)
     for name in drawn:
-        raise LedgerError(f"release {name}: its output is missing; restore the ledger's backup")
+        raise LedgerError(
+            f"release {name}: its output is missing. Restore the ledger from a backup."
+        )
 
 
 def read_ledger(path: Path) -> View:
@@ -196,7 +197,7 @@ def compare_copies(one: View, other: View) -> CopyComparison:
         If their ids differ.
     """
     if one.id != other.id:
-        raise LedgerError("these are different ledgers, which say nothing of each other")
+        raise LedgerError("these are copies of different ledgers; give two of the same")
     common = 0
     for mine, theirs in zip(one.entries, other.entries, strict=False):
         if mine.hash != theirs.hash:

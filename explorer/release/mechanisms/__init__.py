@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.adaptive import AdaptiveHeatmap
+from explorer.release.mechanisms.adaptive import AdaptiveHeatmap, AdaptivePriorHeatmap
 from explorer.release.mechanisms.base import ReleaseMechanism
 from explorer.release.mechanisms.counts import CellCounts, UserCount
 from explorer.release.mechanisms.fields import brief
@@ -23,6 +23,7 @@ MECHANISMS: dict[str, ReleaseMechanism[Any]] = {
     mechanism.id: mechanism
     for mechanism in (
         AdaptiveHeatmap(),
+        AdaptivePriorHeatmap(),
         PaperHeatmap(),
         PyramidHeatmap(),
         CellCounts(),

@@ -154,12 +154,19 @@ class Shown:
         Names and values.
     steps : tuple of str
         Sentences for the certificate's ``post_processing``.
+    blocks : ndarray of float64, shape (rows, columns), or None
+        The map before it was smoothed; None if it is `grid`.
+    prior_weights : tuple of (int, float)
+        Weight of all public priors together on every level of a map that was read, in [0, 1]: an
+        estimate made of noisy numbers. Empty without priors, and where noisy counts show nobody.
     """
 
     grid: NDArray[np.float64] | None = None
     total: float | None = None
     table: tuple[tuple[str, float], ...] = ()
     steps: tuple[str, ...] = ()
+    blocks: NDArray[np.float64] | None = None
+    prior_weights: tuple[tuple[int, float], ...] = ()
 
 
 class MechanismParameters(Protocol):
@@ -255,9 +262,21 @@ class ReleaseMechanism(ABC, Generic[P]):
         distances to the true values, which depend on data.
         """
 
+    def noise_table(self, p: P, epsilon: Fraction) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return titles and rows of a table of `expected_error`."""
+        rows: list[tuple[str, ...]] = [
+            (str(one["quantity"]), f"{int(one['half_width']):,}")
+            for one in self.expected_error(p, epsilon)
+        ]
+        return ("Number", "±"), rows
+
     @abstractmethod
     def shown(self, output: Mapping[str, Any], p: P, epsilon: Fraction) -> Shown:
         """Return a map or table computed from ``Output.stored``."""
+
+    def steps(self, output: Mapping[str, Any], p: P, epsilon: Fraction) -> tuple[str, ...]:
+        """Return the steps of `shown`, for which its other inputs are not needed."""
+        return self.shown(output, p, epsilon).steps
 
 
 USUAL_PROBABILITY = Fraction(19, 20)

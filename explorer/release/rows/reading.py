@@ -131,15 +131,15 @@ def check_first_bytes(head: bytes, form: FileFormat) -> None:
     for magic, (what, remedy) in _CONTAINERS.items():
         if head.startswith(magic):
             raise ReleaseError(
-                f"data: the file is {what}, and a release reads rows of text; {remedy} and plan "
-                "with that"
+                f"data: this file is {what}, and a release reads rows of text. To use it, {remedy} "
+                "and choose that file."
             )
     for mark, (what, declared) in _MARKS.items():
         if head.startswith(mark):
             if form.encoding not in declared:
-                remedy = f"declare {declared[0]}" if declared else "convert it to UTF-8"
+                remedy = f"Choose {declared[0]}" if declared else "Convert it to UTF-8"
                 raise ReleaseError(
-                    f"data: the file begins as {what}, and {form.encoding} is declared; {remedy}"
+                    f"data: this file begins as {what}; {form.encoding} is declared. {remedy}."
                 )
             return
 
@@ -202,20 +202,20 @@ def _open_data(path: Path) -> Iterator[io.BufferedReader]:
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise ReleaseError("data: it is no regular file; give the path of a text file")
+            raise ReleaseError("data: this is not a regular file. Choose a text file.")
         with path.open("rb") as file:
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile):
         # the original message may contain a checksum of the rows, which must not be shown
-        raise ReleaseError("data: the archive is broken; fetch it again") from None
+        raise ReleaseError("data: the archive is damaged. Get it again from its source.") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise ReleaseError(
-                f"data: there is no room for what is read in {tempfile.gettempdir()}; free as much "
-                "as the file takes"
+                "data: there is too little space for the rows that are read in "
+                f"{tempfile.gettempdir()}. Free as much as the file takes."
             ) from None
         reason = (error.strerror or str(error)).lower()
-        raise ReleaseError(f"data: the file can't be read ({reason}); check its path") from None
+        raise ReleaseError(f"data: the file cannot be read ({reason}). Check its path.") from None
 
 
 class _Hashed(io.RawIOBase):
