@@ -52,7 +52,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "heatmap-theory",
             "Heatmap theory",
-            "How far off must a private heatmap be, and what does it cost?",
+            "How large must the error of a private heatmap be?",
             "bounds",
             MAPS,
             "explorer.studies.heatmap_theory:HeatmapTheory",
@@ -68,7 +68,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "amplification",
             "Amplification by shuffling",
-            "How much more private does a shuffled crowd make a message?",
+            "How much more private does shuffling make a message?",
             "bounds",
             SHUFFLED,
             "explorer.studies.amplification:AmplificationStudy",
@@ -100,7 +100,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "itemwise",
             "Item-wise release",
-            "How much noise must each item get when all are shuffled?",
+            "How much noise does each item need when all are shuffled?",
             "bounds",
             DISTANCES,
             "explorer.studies.itemwise:ItemWise",
@@ -116,7 +116,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "frequency",
             "Frequency estimation",
-            "How accurate is a histogram of items that are near or far?",
+            "How accurate is a histogram when some items are close together?",
             "bounds",
             DISTANCES,
             "explorer.studies.frequency:Frequency",
@@ -124,7 +124,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "unbounded",
             "Unbounded data",
-            "What is promised when users have data sets of any size?",
+            "What is guaranteed when users have data sets of any size?",
             "bounds",
             DISTANCES,
             "explorer.studies.unbounded:Unbounded",
@@ -132,7 +132,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "users-data",
             "Users' data",
-            "What comes out of these users' data, and how far apart are two such sets?",
+            "What do the algorithms release from a file of users' data?",
             "bounds",
             DISTANCES,
             "explorer.studies.users_data:UsersData",
@@ -148,7 +148,7 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "coordinate-learnt",
             "Coordinate DP: what is learnt",
-            "What does a report give away about one coordinate of a record?",
+            "What does a report reveal about one coordinate of a record?",
             "bounds",
             COORDINATES,
             "explorer.studies.coordinate_learnt:CoordinateLearnt",
@@ -156,13 +156,70 @@ BUILT_IN: dict[str, StudyInfo] = {
         StudyInfo(
             "private-regression",
             "Private regression",
-            "How well can a label be predicted from records nobody has seen?",
+            "How well can a label be predicted for new records?",
             "bounds",
             COORDINATES,
             "explorer.studies.private_regression:PrivateRegression",
         ),
     )
 }
+_HEATMAPS = (
+    "Differentially Private Heatmaps",
+    "Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam, Valliappan",
+)
+_USER_LEVEL = (
+    "Metric Differential Privacy at the User-Level via the Earth Mover's Distance",
+    "Imola, Roy Chowdhury, Chaudhuri",
+)
+_COORDINATES = (
+    "Enhancing Feature-Specific Data Protection via Bayesian Coordinate Differential Privacy",
+    "Aliakbarpour, Chaudhuri, Courtade, Fallah, Jordan",
+)
+_HISTOGRAMS = (
+    "Separating Local & Shuffled Differential Privacy via Histograms",
+    "Balcer, Cheu",
+)
+_SUBSAMPLED = (
+    "Rényi Differential Privacy of the Subsampled Shuffle Model in Distributed Learning",
+    "Girgis, Data, Diggavi",
+)
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "heatmap": (
+        "location privacy",
+        "spatial histogram",
+        "GPS",
+        "density map",
+        "epsilon planning",
+        "geo-indistinguishability",
+        "planar Laplace",
+        *_HEATMAPS,
+    ),
+    "heatmap-theory": ("earth mover's distance", "Wasserstein", "EMD", *_HEATMAPS),
+    "shuffle-rdp": (
+        "accountant",
+        "composition",
+        "privacy budget",
+        "moments accountant",
+        "federated learning",
+        "DP-SGD",
+        "RDP",
+        *_SUBSAMPLED,
+    ),
+    "amplification": ("shuffle model", "local DP", "LDP", "clones", *_SUBSAMPLED, *_HISTOGRAMS),
+    "histograms": ("counts", "frequency table", "local DP", "LDP", "telemetry", *_HISTOGRAMS),
+    "cldp-sgd": ("federated learning", "DP-SGD", "private SGD", "deep learning", *_SUBSAMPLED),
+    "choose-alpha": ("epsilon planning", "geo-indistinguishability", "metric DP", *_USER_LEVEL),
+    "itemwise": ("metric DP", "geo-indistinguishability", "d-privacy", *_USER_LEVEL),
+    "linear-queries": ("mean", "average", "Gaussian mechanism", "Laplace", *_USER_LEVEL),
+    "frequency": ("frequency oracle", "Hadamard response", "local DP", "LDP", *_USER_LEVEL),
+    "unbounded": ("user-level DP", "sampling", "contribution bounding", *_USER_LEVEL),
+    "users-data": ("upload", "own data", "user-level DP", *_USER_LEVEL),
+    "coordinate-mean": ("BCDP", "local DP", "feature privacy", "attribute privacy", *_COORDINATES),
+    "coordinate-learnt": ("BCDP", "inference", "attribute inference", "leakage", *_COORDINATES),
+    "private-regression": ("BCDP", "least squares", "linear model", *_COORDINATES),
+}
+"""Other names by which the search finds a study: terms of the trade, its paper and its authors."""
+
 REGISTERED: dict[str, StudyInfo] = {}
 """Studies registered by other packages."""
 
@@ -225,32 +282,32 @@ class StartOption:
 START_OPTIONS = (
     StartOption(
         "I have check-ins",
-        "See a private map of your file beside the true one, and find the ε at which it is good "
-        "enough.",
+        "See a private map of your file beside the true one, and find an ε that keeps the error "
+        "small enough.",
         "start-map.png",
         "Open check-ins…",
         "open",
         "Try the synthetic sample",
         "sample",
-        "or drop a file anywhere",
+        "or drop a file",
     ),
     StartOption(
         "I train a model",
-        "Clients send noisy, shuffled messages. See how private the training is, and solve for "
-        "the noise you need.",
+        "Clients send noisy, shuffled messages. See how private the training is, and find the "
+        "noise you need.",
         "start-training.json",
         "Start with your numbers",
         "study:shuffle-rdp/n",
-        "I only count things",
+        "I only need counts or a histogram",
         "study:histograms",
     ),
     StartOption(
         "I read a paper",
-        "Their figures and tables, computed anew, with our numbers beside theirs and the reason "
-        "where they differ.",
+        "The figures and tables of the papers, computed again, with the reason wherever our "
+        "numbers differ.",
         "start-paper.json",
         "Browse the figures",
         "figures",
-        hint="or type a number: Ctrl+K “figure 2”",
+        hint="or search with Ctrl+K: figure 2",
     ),
 )

@@ -36,41 +36,45 @@ TERMS: dict[str, Term] = {
         Term(
             "epsilon",
             "ε",
-            "What is published can change anybody's odds about one person by at most e^ε; "
+            "What is published changes anybody's odds about one person by a factor of at most e^ε; "
             "smaller is more private.",
         ),
-        Term("delta", "δ", "How much probability may escape that promise."),
+        Term("delta", "δ", "Probability with which the guarantee of ε may fail."),
         Term(
             "epsilon0",
             "ε₀",
             "The ε that each person's own report keeps before it is shuffled, even from whoever "
             "collects the reports.",
         ),
-        Term("curator", "Curator", "Who holds the true data.", ("curator", "curators")),
+        Term(
+            "curator",
+            "Curator",
+            "Person or institution that holds the true data.",
+            ("curator", "curators"),
+        ),
         Term(
             "shuffle",
             "Shuffle",
-            "Messages lose their senders before anybody reads them.",
+            "The senders are removed from all messages before anybody reads them.",
             ("shuffle", "shuffled", "shuffling", "Shuffled", "Shuffling"),
         ),
         Term(
             "shuffler",
             "Shuffler",
-            "Whoever mixes all messages so that nobody can tell who sent which; its mixing must "
-            "be trusted.",
+            "Trusted service that mixes all messages so that nobody can tell who sent which.",
             ("shuffler",),
         ),
         Term(
             "local-model",
             "Local model",
-            "Everybody adds noise before sending anything, so no curator need be trusted.",
+            "Everybody adds noise before sending anything, so that no curator must be trusted.",
             ("local model", "local privacy", "local DP"),
         ),
         Term(
             "amplification",
             "Amplification",
-            "A report hidden among many others, by shuffling or sampling, has a smaller ε than by "
-            "itself.",
+            "Decrease of ε when a report is one of many that are shuffled, or when only a sample "
+            "reports.",
             ("amplification", "amplified"),
         ),
         Term(
@@ -109,8 +113,8 @@ TERMS: dict[str, Term] = {
         Term(
             "renyi",
             "Rényi DP",
-            "A promise about the average of powers of the odds, by order λ; it adds up over rounds "
-            "and converts to ε and δ.",
+            "A guarantee about the average of powers of the odds, by order λ, that adds up over "
+            "rounds and converts to ε and δ.",
             ("Rényi differential privacy", "RDP", "Rényi"),
         ),
         Term(
@@ -136,7 +140,7 @@ TERMS: dict[str, Term] = {
         Term(
             "unit",
             "Unit of protection",
-            "What one promise is about: one person with all their data, one check-in, or one "
+            "What a guarantee protects: one person with all their data, one check-in, or one "
             "message.",
             ("unit of protection", "protected unit"),
         ),
@@ -162,7 +166,7 @@ TERMS: dict[str, Term] = {
         Term(
             "metric",
             "Metric space",
-            "A set of things with a distance between every two of them, such as places in miles.",
+            "A set with a distance between any two elements, such as places in miles.",
             ("metric space", "metric spaces"),
         ),
         Term(
@@ -174,7 +178,7 @@ TERMS: dict[str, Term] = {
         Term(
             "lower-bound",
             "Lower bound",
-            "The true value is proved to be no smaller, so nobody can promise less.",
+            "The true value is proved to be no smaller, so no smaller bound can hold.",
             ("lower bound",),
         ),
         Term(
@@ -187,15 +191,14 @@ TERMS: dict[str, Term] = {
         Term(
             "demonstration-noise",
             "Demonstration noise",
-            "Noise that a seed makes again, for looking only; whoever knows the seed can take it "
-            "off.",
+            "Noise computed from a seed, for planning only: whoever knows the seed can subtract "
+            "it.",
             ("demonstration noise",),
         ),
         Term(
             "release-noise",
             "Release noise",
-            "Noise drawn anew from the system's randomness and kept nowhere, as a real release "
-            "needs.",
+            "Noise from the system's random source that is stored nowhere, as a release needs.",
             ("release noise",),
         ),
     )

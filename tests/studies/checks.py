@@ -42,8 +42,9 @@ def last(study, host=None, what=None, sweep=None, points=9, **values):
     for result in results:
         assert_sound(result)
         assert_claim(study, result, study.id)
-    # A later answer only adds curves: those before keep their places, and their colours.
-    keys = [[s.key for s in r.series] for r in results]
+    # A later answer only adds curves: those before keep their places, and their colours. One that
+    # has a number alone draws nothing.
+    keys = [[s.key for s in r.series] for r in results if not r.curve_follows]
     for earlier, later in itertools.pairwise(keys):
         assert later[: len(earlier)] == earlier
     return results[-1]
@@ -67,7 +68,7 @@ def assert_claim(study, result, where=""):
             if better and not series.pin and series.role in (rivals, Role.EXACT):
                 reason = reasons[series.key]
                 assert reason.why not in ("", NOT_CLAIMABLE), (where, wanted, series.key)
-                assert reason.mark or wanted, (where, series.key)
+                assert reason.rival or wanted, (where, series.key)
             if not better:
                 assert series.key not in reasons, (where, wanted, series.key)
         if found is not None and found.text.pairs:
@@ -88,7 +89,7 @@ def assert_odds(quantity, promise, found, where=""):
         assert found.text.pairs[0][_INDEX[quantity]] == found.value, where
     chance = first if promise.qualified else chance_of(promise)
     text = f"{promise.sentence} {promise.beside}"
-    printed = re.search(r"is right at most ([\d.]+) times in 100", text)
+    printed = re.search(r"is right at most ([\d.]+) % of the time", text)
     if printed:
         assert printed[1] == times_in_100(chance), where
     basis = odds_basis(promise)
@@ -96,7 +97,7 @@ def assert_odds(quantity, promise, found, where=""):
     if "δ(0)" in basis:
         assert "This is (1+δ(0))/2" in promise.beside, where
         right = times_in_100(min(best_chance(*pair) for pair in found.text.pairs))
-        alone = "nothing" if right == "100" else f"at most {right} times in 100"
+        alone = "nothing" if right == "100" else f"at most {right} % of the time"
         assert promise.beside.endswith(f"on its own says less: {alone}."), where
 
 

@@ -21,6 +21,7 @@ class Context:
     def __init__(self, stop_after=math.inf):
         self.kept = {}
         self.files = {}
+        self.opened = {}
         self.checks = 0
         self.heavy_calls = []
         self.stop_after = stop_after
@@ -63,3 +64,6 @@ class Context:
 
     def checkins(self, selection):
         raise LookupError(selection)
+
+    def checkins_of_file(self, value):
+        return self.opened[value]

@@ -35,6 +35,7 @@ ROLES = {
     "local": Role.UPPER,
     "outside": Role.BASELINE,
     "lower": Role.LOWER,
+    "worst_case": Role.UPPER,
     "condition_8": Role.EXACT,
     "condition_9": Role.BASELINE,
     "here": Role.BASELINE,
@@ -248,10 +249,13 @@ def test_a_large_crowd_is_marked_as_sampled(study):
 
 def test_coarse_first_and_cancelled_when_asked(study):
     request = default_request(study)
-    results = list(study.answer(request, Context()))
-    assert [r.fidelity for r in results] == [Fidelity.COARSE, Fidelity.FULL]
+    number, *results = study.answer(request, Context())
+    assert number.curve_follows
+    assert number.readout("exact_2021") == results[-1].readout("exact_2021")
+    # The worst case comes last, at the sliders first.
+    assert [r.fidelity for r in results] == [Fidelity.COARSE, *[Fidelity.FULL] * 3]
     quick = replace(request, quantity="delta", sweep=default_sweep(study, "eps"))
-    assert len(list(study.answer(quick, Context()))) == 1
+    assert len(list(study.answer(quick, Context()))) == 3
     alone = list(study.answer(replace(request, fidelity=Fidelity.COARSE), Context()))
     assert [(r.fidelity, r.complete) for r in alone] == [(Fidelity.COARSE, True)]
     with pytest.raises(Cancelled):
@@ -300,7 +304,7 @@ def test_the_closed_forms_condition_is_asked_at_its_own_delta(study):
 def test_the_sentence_takes_what_is_better_of_crowd_and_message(study):
     # (0, 0.1) alone would allow 55 in 100, where one message of ε₀ = 0.01 allows 50.25.
     promise = at(study, eps0=0.01, n=10**9, delta=0.1).guarantee
-    assert "50.01 times in 100" in promise.sentence
+    assert "50.01 % of the time" in promise.sentence
     assert promise.beside.endswith(
-        "“ε₀ alone: no amplification” on its own says less: at most 50.25 times in 100."
+        "“ε₀ alone: no amplification” on its own says less: at most 50.25 % of the time."
     )

@@ -27,7 +27,7 @@ DELTA = Parameter(
 ORDERS = Parameter(
     "lam_max",
     "λₘₐₓ",
-    "largest order searched",
+    "maximum Rényi order",
     "Help.",
     Kind.INTEGER,
     512,

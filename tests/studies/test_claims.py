@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Grade, Reference, Role
-from explorer.studies.base.claims import STILL_COMPUTING, check_claim, evaluate_claim, with_claim
+from explorer.studies.base.claims import (
+    STILL_COMPUTING,
+    carry_over,
+    check_claim,
+    evaluate_claim,
+    with_claim,
+)
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
     Guarantee,
     Result,
+    ScalarResult,
     Series,
     default_request,
 )
@@ -170,5 +177,53 @@ def test_odds_are_those_of_the_law() -> None:
     ):
         study = get_study(values.pop("study"))
         promise = last(study, Context(), points=3, **values).guarantee
-        assert f"right at most {law} times in 100" in promise.sentence
-        assert f"at most {alone} times in 100" in promise.beside
+        assert f"right at most {law} %" in promise.sentence
+        assert f"at most {alone} % of the time" in promise.beside
+
+
+def numbered(result: Result, **values: float) -> Result:
+    """Return an answer with numbers at the sliders."""
+    return replace(
+        result, readouts=tuple(ScalarResult(k, k, v, Role.UPPER) for k, v in values.items())
+    )
+
+
+def test_an_incomplete_answer_takes_the_curves_it_lacks_from_the_one_before() -> None:
+    before = numbered(answer(*THREE), theorem1=1.0, numerical_upper=0.2, clones_closed=0.5)
+    moved = before.request.with_value("eps0", 1.0)
+    coming = series("numerical_upper", np.nan, computing=True)
+    fresh = numbered(answer(series("theorem1", 0.9), coming, complete=False), theorem1=0.9)
+    merged = carry_over(before, replace(fresh, request=moved), "numerical_upper")
+    assert [s.key for s in merged.series] == [s.key for s in before.series]
+    assert [s.y[-1] for s in merged.series] == [0.9, 0.2, 0.5]
+    assert merged.outdated == merged.outdated_numbers == {"numerical_upper", "clones_closed"}
+    claim = evaluate_claim(merged)
+    assert (claim.series.key, claim.value, claim.outdated) == ("numerical_upper", 0.2, True)
+
+
+def test_the_bound_claimed_before_stays_claimed_until_the_answer_is_complete() -> None:
+    before = numbered(answer(*THREE), theorem1=1.0, numerical_upper=0.2, clones_closed=0.5)
+    moved = before.request.with_value("eps0", 1.0)
+    values = {"theorem1": 0.3, "numerical_upper": 0.4}
+    curves = [series(key, y) for key, y in values.items()]
+    fresh = replace(numbered(answer(*curves, complete=False), **values), request=moved)
+    claim = evaluate_claim(carry_over(before, fresh, "numerical_upper"))
+    assert (claim.series.key, claim.value, claim.outdated) == ("numerical_upper", 0.4, False)
+    assert not claim.unsettled
+    whole = carry_over(before, replace(fresh, complete=True), "numerical_upper")
+    assert (whole.outdated, evaluate_claim(whole).series.key) == (frozenset(), "theorem1")
+
+
+def test_curves_are_carried_over_to_no_other_question() -> None:
+    before, fresh = answer(*THREE), answer(series("theorem1", 0.9), complete=False)
+    other = replace(fresh, request=replace(fresh.request, quantity="rdp"))
+    assert carry_over(before, other) is other
+    assert carry_over(None, fresh) is fresh
+
+
+def test_a_stage_of_one_answer_is_up_to_date_in_the_next() -> None:
+    first = numbered(answer(*THREE[:2], complete=False), theorem1=1.0, numerical_upper=0.2)
+    second = answer(THREE[0], series("numerical_upper", np.nan, computing=True), complete=False)
+    merged = carry_over(first, second, "numerical_upper")
+    assert (merged.outdated, merged.outdated_numbers) == (frozenset(), frozenset())
+    assert evaluate_claim(merged).value == 0.2

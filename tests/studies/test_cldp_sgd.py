@@ -9,7 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from explorer.cli.bounds import bounds_request
+from explorer.engine.runtime import StudyRuntime
+from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
@@ -59,8 +63,20 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-def test_is_listed(study):
-    assert isinstance(study, CldpSgd)
+def test_opens_on_accuracy_and_files_without_a_quantity_keep_theirs(study):
+    """Files that named none were of ε, the first quantity then."""
+    assert default_request(study).quantity == "accuracy"
+    recipe = Recipe(default_request(study)).to_dict()
+    old = request_from_dict({k: recipe[k] for k in ("schema", "study", "values")}, "recipe")
+    assert (old.quantity, old.sweep.key) == ("eps", "epochs")
+
+
+def test_the_command_asks_for_a_quantity_of_its_axis(study):
+    host = StudyRuntime()
+    for axis, shown in (("epochs", "accuracy"), ("n", "eps"), ("d", "risk")):
+        request = bounds_request(host, study, (), None, f"{axis}=100:200:2")
+        assert (request.quantity, request.sweep.key) == (shown, axis)
+    host.close()
 
 
 @pytest.mark.parametrize(
@@ -353,7 +369,7 @@ def test_pieces_do_not_change_a_training():
     assert cut.accuracy == whole.accuracy
     np.testing.assert_array_equal(cut.state.theta, whole.state.theta)
     assert whole.state.rounds == 6
-    assert whole.pictures == 1437
+    assert whole.examples == 1437
     assert whole.lipschitz == pytest.approx(6.94, abs=0.01)
 
 
@@ -422,13 +438,35 @@ def test_the_guarantee_takes_the_smallest_bound_that_is_proved(study):
     numerical = final.readout("numerical").value
     assert f"({at_most(numerical)}, 1e-5)-DP" in final.guarantee.replace_one
     snapshots.check(final.guarantee.sentence)
-    assert "67.44 times in 100" in final.guarantee.beside
+    assert "67.44 % of the time" in final.guarantee.beside
     # Until it is known the claim is the smallest of the others.
     points = replace(default_sweep(study, "epochs"), points=9)
     request = replace(default_request(study, epochs=20), quantity="eps", sweep=points)
-    first = next(study.answer(request, Context()))
+    first = next(one for one in study.answer(request, Context()) if not one.curve_follows)
     snapshots.check(first.guarantee.replace_one)
     assert first.guarantee.claimed.endswith("Further bounds are being computed…")
     for what in ("risk", "accuracy"):
         promise = last(study, Context(), what, epochs=1, runs=1).guarantee
         snapshots.check(promise.beside)
+
+
+def test_the_band_is_the_spread_or_students_interval(study):
+    host = Context()
+    jobs = tuple(JOB.numbered(run) for run in range(3))
+    accuracies = ((0.1, 0.70, 0.80), (0.1, 0.75, 0.84), (0.1, 0.71))
+    for job, known in zip(jobs, accuracies, strict=True):
+        host.kept["cldp-sgd", job] = [Run(None, known)]
+    halves = {}
+    for band in (simulation.SPREAD, simulation.STUDENT):
+        plan = simulation.TrainingPlan(jobs, None, 2, 2, band=band)
+        halves[band] = simulation.scores(plan, host).half[:3]
+    for epoch, drawn in ((1, [0.70, 0.75, 0.71]), (2, [0.80, 0.84])):
+        sd = np.std(drawn, ddof=1)
+        low, high = stats.t.interval(0.95, len(drawn) - 1, scale=sd / np.sqrt(len(drawn)))
+        assert halves["spread"][epoch] == pytest.approx(sd)
+        assert halves["student"][epoch] == pytest.approx((high - low) / 2)
+    final = final_result(study, a_request(study, band="student"), host)
+    series = curves(final)["private"]
+    assert "Student" in series.note
+    assert (series.low <= series.y).all()
+    assert final.tables[0].columns[5] == "± 95 % interval"

@@ -1,7 +1,8 @@
-"""Pictures to train on: the digits that ship, MNIST's files, and what is wrong with them."""
+"""Examples to train on: digits that ship, MNIST's files, tables, and what is wrong with them."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import struct
@@ -9,10 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from explorer.cli import run
+from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Sweep, default_request
-from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx
+from explorer.studies.cldp_sgd import data
+from explorer.studies.cldp_sgd.data import clients_of, digits, mnist, read_idx, table
 from explorer.studies.registry import get_study
 from tests.studies.context import Context
 from tests.studies.walking import final_result
@@ -173,3 +177,123 @@ def test_the_command_line_trains_on_a_folder_or_says_what_is_wrong(tmp_path, cap
     (folder / IMAGES).write_bytes(b"nothing")
     assert run(words) != 0
     assert f"{IMAGES} is not an idx file" in capsys.readouterr().err
+
+
+PEOPLE = """age [0:100];town;height;group
+50;Oslo;1,5;10
+120;Rome;2,0;9
+25;Oslo;1,0;10
+0;Bonn;1,0;9
+"""
+
+
+def read(path, text, *, label=0, held_out=0.25, seed=0, decimal="auto"):
+    path.write_text(text, encoding="utf-8")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return table(str(path), f"{path.name}#{digest}", label, decimal, held_out, seed)
+
+
+def test_a_table_is_scaled_coded_and_split(tmp_path):
+    got = read(tmp_path / "people.csv", PEOPLE)
+    order = np.random.default_rng([0, 0]).permutation(4)
+    assert (got.x.shape, got.x_test.shape, got.unit) == ((3, 5), (1, 5), 1.0)
+    x = np.empty((4, 5))
+    x[order] = np.concatenate([got.x_test, got.x])
+    # Age by its public bounds, 120 beyond them; towns Bonn, Oslo, Rome a feature each.
+    assert x[:, 0].tolist() == [0.0, 1.0, -0.5, -1.0]
+    assert x[:, 2:].tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    heights = np.array([1.5, 2.0, 1.0, 1.0])
+    low, high = heights[order[1:]].min(), heights[order[1:]].max()
+    np.testing.assert_allclose(x[:, 1], np.clip((heights - low) / (high - low) * 2 - 1, -1, 1))
+    # Classes that are numbers stand in their order: 9 before 10.
+    y = np.empty(4, int)
+    y[order] = [*got.y_test, *got.y]
+    assert got.table.classes == ("9", "10")
+    assert y.tolist() == [1, 0, 1, 0]
+    assert (got.classes, got.table.rows, got.table.held_out) == (2, 3, 1)
+    uses = [(c.name, c.use, c.features, c.public, c.clipped > 0) for c in got.table.columns[:2]]
+    assert uses == [("age", "numbers", 1, True, True), ("town", "words", 3, False, False)]
+
+
+def test_the_split_follows_its_seed_and_share(tmp_path):
+    text = "a,b,label\n" + "".join(f"{i},{i % 7},{'xy'[i % 2]}\n" for i in range(40))
+    one, other = (read(tmp_path / "t.csv", text, seed=seed) for seed in (0, 1))
+    assert not np.array_equal(one.y, other.y)
+    sizes = [len(read(tmp_path / "t.csv", text, held_out=h).y_test) for h in (0.05, 0.51, 0.9)]
+    assert sizes == [2, 21, 36]
+    assert read(tmp_path / "t.csv", text, label=2).table.classes == tuple("0123456")
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "words"),
+    [
+        ("a,b\n1,x\n2,y\n", 3, ("2 columns", "number 3", "0 for the last")),
+        ("a,b\n1,x\n2,x\n", 0, ("'b'", "'x'", "two classes")),
+        ("a,b\n1,\n2,\n", 0, ("line 2, b", "empty", "remove the column")),
+        ("a [9:1],b\n1,x\n2,y\n", 0, ("line 1", "a [9:1]", "smaller first")),
+        ("a,b\n" + "".join(f"1,{i}\n" for i in range(101)), 0, ("'b'", "101", "label's column")),
+        ("a,b\n" + "".join(f"w{i},{i % 2}\n" for i in range(51)), 0, ("'a'", "51", "group")),
+        ("a,b\n1,x\n2,y\n" + "nan,x\n" * 9, 0, ("line 4, a", "'nan'", "remove columns")),
+        ("one column\n1\n2\n", 0, ("line 1", "one column only")),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path, text, label, words):
+    with pytest.raises(TableFileError) as caught:
+        read(tmp_path / "own.csv", text, label=label)
+    assert all(word in str(caught.value) for word in ("own.csv", *words))
+
+
+def test_a_table_too_large_is_refused_before_it_takes_memory(tmp_path, monkeypatch):
+    lines = "a,b\n" + "1,2\n" * 10
+    monkeypatch.setattr(data, "MAX_FIELDS", 15)
+    with pytest.raises(TableFileError, match=r"line 8.*more than 15 fields; keep fewer rows"):
+        read(tmp_path / "long.csv", lines)
+    with pytest.raises(TableFileError, match=r"wide.csv: .*more than 15 fields"):
+        read(tmp_path / "wide.csv", "," * 5_000_000)
+    monkeypatch.setattr(data, "MAX_FIELDS", 10**6)
+    monkeypatch.setattr(data, "MAX_PARAMETERS", 3)
+    with pytest.raises(TableFileError, match=r"at most .* 3 parameters"):
+        read(tmp_path / "many.csv", "a,b\n1,x\n2,y\n")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from(["1", "2.5", "-3e4", "0", "", "x", "nan", "1_0"])] * 2),
+        min_size=2,
+        max_size=12,
+    )
+)
+def test_every_row_of_a_table_is_used_or_rejected_by_line(tmp_path_factory, rows):
+    text = "a,b,label\n" + "".join(f"{a},{b},{'pq'[i % 2]}\n" for i, (a, b) in enumerate(rows))
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    with contextlib.suppress(TableFileError):
+        got = read(path, text)
+        used = len(got.y) + len(got.y_test)
+        rejected = got.table.summary.count("line ")
+        assert used + rejected == len(rows) or "more)" in got.table.summary
+        assert np.abs(got.x).max() <= 1
+        assert np.abs(got.x_test).max() <= 1
+
+
+def test_the_study_trains_on_a_table_and_marks_what_it_measures(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = [(rng.normal(label), rng.normal(), ["no", "yes"][label]) for label in [0, 1] * 60]
+    path = tmp_path / "own.csv"
+    path.write_text("a,b,ill\n" + "".join(f"{a:.3f},{b:.3f},{c}\n" for a, b, c in rows))
+    host = Context()
+    value = host.add_file(path)
+    study = get_study("cldp-sgd")
+    request = default_request(
+        study, data="table", table=value, n=96, k=48, epochs=4, runs=2, eps0=8.0
+    )
+    request = replace(request, quantity="accuracy", sweep=Sweep("epochs", 1, 4, 4))
+    final = final_result(study, request, host)
+    assert final.complete
+    assert final.curator_only
+    assert final.readout("plain").value > 0.6
+    secret = {r.key for r in final.readouts if r.curator_only}
+    assert secret == {"accuracy", "plain"}
+    assert [row[0] for row in final.tables[1].rows] == ["a", "b", "ill"]
+    own = next(c for c in final.conditions if c.holds is True and "own" in c.text)
+    assert "96 training rows" in own.margin

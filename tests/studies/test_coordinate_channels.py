@@ -80,7 +80,7 @@ def test_simulated_errors_are_those_computed():
 def test_error_of_the_trusted_curator():
     series = next(s for s in mean(n=1000, level=0.2, eps=2.0).series if s.key == "central")
     assert series.y == pytest.approx((2 * 8 / 0.2**2 + 8 * 8 / 2.0**2) / 1000**2)
-    assert "another promise" in series.note
+    assert "a different guarantee" in series.note
     assert "16.4" in series.note
     rng = np.random.default_rng(0)
     noise = rng.laplace(0.0, 2 / (1000 * 0.2), 100_000)

@@ -52,7 +52,7 @@ def test_example_1():
         assert result.readout(f"level_{key}").value is None
         assert "infinite" in result.readout(f"level_{key}").note
     assert result.conditions[0].holds is False
-    assert "67 times" in result.guarantee.sentence
+    assert "66.67 %" in result.guarantee.sentence
     assert "exclude a value" in result.guarantee.sentence
 
 

@@ -14,7 +14,7 @@ import pytest
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import odds
+from explorer.studies.base.phrases import is_right
 from explorer.studies.base.study import (
     Cancelled,
     Fidelity,
@@ -221,7 +221,9 @@ def test_a_fixed_zeta_is_used():
 
 
 def test_coarse_answers_come_first_and_only_lack_curves():
-    coarse, full = ask(points=60)
+    number, coarse, full = ask(points=60)
+    assert number.curve_follows
+    assert number.readout("hybrid").value == full.readout("hybrid").value
     assert coarse.fidelity is Fidelity.COARSE
     keys = [s.key for s in coarse.series]
     assert [s.key for s in full.series][: len(keys)] == keys
@@ -537,7 +539,7 @@ def test_the_guarantee_moves_with_the_sliders():
     weak, strong = (ask(points=2, level=v)[-1].guarantee for v in (1.0, 0.05))
     assert weak.sentence != strong.sentence
     assert "q = 0.1" in weak.sentence
-    assert "88.08:11.92" in weak.sentence
+    assert "at most 88.08 %" in weak.sentence
     assert "not covered" in weak.add_remove
     assert weak.differences
 
@@ -549,19 +551,19 @@ def test_guarantee_of_repeated_reports():
     assert "After" not in once
     # q = 0.1: log(0.9·e^(5c) + 0.1·e^(5L)) with the paper's c = 0.09 and L = 0.7714.
     level = math.log(0.9 * math.exp(5 * 0.09) + 0.1 * math.exp(5 * 0.771394756990037))
-    assert odds(level) in often
+    assert is_right(level) in often
     assert f"level is {at_most(level)}" in often
-    assert "99:1" not in once
+    assert "certain" not in once
     total = 5 * 0.771394756990037
-    assert f"{odds(total)} (level {at_most(total)})" in often
+    assert f"{is_right(total)} (level {at_most(total)})" in often
 
 
 def test_sentence_for_a_large_level():
     sentence = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
-    assert "100:0" not in sentence
+    assert "100 %" not in sentence
     # 20 reports of the paper's L = 0.7714.
     snapshots.check(sentence)
-    assert "88.08:11.92" in sentence
+    assert "at most 88.08 %" in sentence
 
 
 def test_sentences_end_once():
@@ -626,3 +628,92 @@ def test_nothing_slow_is_imported():
 def test_note_on_a_missing_file():
     assert no_file(0.1) in ask(q_from="file")[-1].notes
     assert no_file(0.1) not in ask()[-1].notes
+
+
+OWN_DEMAND = "0.2 0.1; 2 0.3; 0.5 0; 2 1"
+
+
+def final(*args, **values):
+    return ask(*args, **({"context": CONTEXT} | values))[-1]
+
+
+def test_an_own_demand_in_any_order_is_met_coordinate_by_coordinate():
+    result = final("budget", key="i", low=1, high=4, points=4, profile="typed", demand=OWN_DEMAND)
+    table = next(t for t in result.tables if t.key == "demand")
+    levels, couplings = np.array([row[1:3] for row in table.rows], float).T
+    assert levels.tolist() == [0.2, 2.0, 0.5, 2.0]
+    assert couplings.tolist() == [0.1, 0.3, 0.0, 1.0]
+    plans = {row[0]: row for row in next(t for t in result.tables if t.key == "designs").rows}
+    for place, label in enumerate(table.columns[3:], 3):
+        c = np.array([row[place] for row in table.rows], float)
+        total = plans[label.removeprefix("c: ")][3]
+        assert (co.best_certificate(c, couplings, total) <= levels + 1e-9).all(), label
+        assert plans[label.removeprefix("c: ")][1:3] == (c[0], c[3])
+    shown = next(s for s in result.series if s.key == "paper")
+    expected = co.budget_of_couplings(levels, 2.0, couplings, 0.55)
+    assert shown.y == pytest.approx(expected, rel=1e-12)
+
+
+def test_own_couplings_count_at_the_sliders_and_one_q_along_its_axis():
+    own = final(high=0.4, points=2, profile="typed", demand=OWN_DEMAND)
+    one = final(high=0.4, points=2, profile="typed", demand="0.2; 2; 0.5; 2", q=0.3)
+    for key in ("paper", "exact", "hybrid", "best_zeta", "baseline"):
+        here, there = (next(s for s in r.series if s.key == key) for r in (own, one))
+        assert here.y == pytest.approx(there.y, rel=1e-9, nan_ok=True)
+    for key in ("exact", "hybrid", "best_zeta"):
+        assert own.readout(key).value < 0.9 * one.readout(key).value
+    snapshots.check("\n".join((*own.notes, own.guarantee.sentence, own.guarantee.replace_one)))
+
+
+def test_an_own_demand_of_two_levels_is_that_of_the_sliders():
+    asked = {"what": "level", "key": "true_q", "whose": "least", "points": 2}
+    own = final(profile="typed", demand="0.2 2 0.2 2 2", **asked)
+    two = final(d=5, share=0.4, **asked)
+    for key in ("paper", "proposition4", "total", "demanded", "best_zeta"):
+        here, there = (next(s for s in r.series if s.key == key) for r in (own, two))
+        assert here.y == pytest.approx(there.y, rel=1e-6)
+    assert own.readout("exact").value == pytest.approx(two.readout("exact").value, rel=1e-3)
+
+
+def test_an_own_demand_from_a_file_is_the_typed_one(tmp_path):
+    path = tmp_path / "levels.csv"
+    path.write_text("name;level;q\nage;0,2;1/10\nsex;2;0,3\nill;1/2;0\nzip;2;1\n", "utf-8")
+    value = CONTEXT.add_file(path)
+    read = final(high=0.4, points=2, profile="file", demand_file=value)
+    typed = final(high=0.4, points=2, profile="typed", demand=OWN_DEMAND)
+    for here, there in zip(read.series, typed.series, strict=True):
+        np.testing.assert_array_equal(here.y, there.y)
+    assert [row[0] for row in next(t for t in read.tables if t.key == "demand").rows] == [
+        "age",
+        "sex",
+        "ill",
+        "zip",
+    ]
+    assert "levels is open" in " ".join(final(profile="file").notes)
+
+
+@pytest.mark.parametrize(
+    ("demand", "message"),
+    [
+        ("0.2; 0", "row 2: 0 is"),
+        ("0.2 0.1; 0.3 1.5", "row 2: 1.5 is"),
+        ("0.2 0 1; 0.3 0 1", "row 1: 3 numbers"),
+        ("0.2", "1 levels; give 2"),
+    ],
+)
+def test_what_is_no_demand_is_refused_with_its_place(demand, message):
+    with pytest.raises(ValueError, match=message):
+        ask(profile="typed", demand=demand)
+
+
+def test_a_run_takes_a_level_for_each_column_of_the_file(tmp_path):
+    path = tmp_path / "records.csv"
+    rng = np.random.default_rng(1)
+    rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in rng.uniform(-1, 1, (50, 3)))
+    path.write_text("a,b,c\n" + rows + "\n", "utf-8")
+    asked = {"profile": "typed", "records": CONTEXT.add_file(path)}
+    result = final("run", "i", 1, 3, 3, demand="2; 0.3; 1", **asked)
+    table = next(t for t in result.tables if t.key == "run")
+    assert [row[1] for row in table.rows] == [2.0, 0.3, 1.0]
+    with pytest.raises(ValueError, match="3 columns, and 2"):
+        final("run", "i", 1, 3, 3, demand="2; 0.3", **asked)

@@ -41,6 +41,7 @@ from explorer.studies.heatmap.experiments.samples import (
     Sample,
     open_sample,
     place_of,
+    write_prior,
     write_sample,
 )
 from explorer.studies.heatmap.experiments.trial import (
@@ -51,6 +52,8 @@ from explorer.studies.heatmap.experiments.trial import (
     task_of,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.priors import priors_of
+from tests.studies.context import Context
 from tests.studies.test_heatmap import REGION, FakeContext, FakeData, answers, request_for
 
 
@@ -244,7 +247,10 @@ def test_a_trial_finds_what_the_map_shows(
     values = {"mechanism": mechanism, "epsilon": 2.0, "resolution": "64", "n0": 60}
     place = place_of(REGION)
     counts = write_sample(source.sample(place, 40, 6, 0), tmp_path)
-    trial = trial_for(counts=counts, sides_km=place.sides_km, values=values)
+    named = dict(request_for(**values).values)
+    made = priors_of(named, REGION, 6, Context()) if "prior" in mechanism else ()
+    priors = [write_prior(prior.masses, tmp_path) for prior in made]
+    trial = trial_for(counts=counts, sides_km=place.sides_km, values=values, priors=priors)
     found = run_trial(task_of(trial, tmp_path))
     request = request_for(users=40, fidelity=Fidelity.FULL, seed=noise_seed(trial), **values)
     shown = answers(request, FakeContext(FakeData()))[-1]
@@ -283,6 +289,9 @@ def test_distances_are_of_64_blocks(source: CheckinSource, tmp_path: Path) -> No
     )[-1]
     whole = shown.readout("emd").value
     assert found["similarity"] == shown.readout("similarity").value
+    km = next(r.value for r in shown.readouts if r.key == "emd_blocks_km")
+    wide, high = REGION.sides
+    assert min(wide, high) <= km / found["emd"] <= max(wide, high)
     # Of the blocks, not of the cells: near but not the same, at most two half diagonals apart.
     assert 0 < abs(found["emd"] - whole) <= 2 * (1 / 64 - 1 / 128)
 
@@ -333,7 +342,7 @@ def small_rows(folder: Path, source: CheckinSource, draws: int = 3) -> list[Row]
     axes = {"resolution": ["16"], "epsilon": [1.0, 4.0]}
     where = [(place, source) for place in places]
     points = quality_points(where, ("pyramid", "laplace"), (20, None), draws, axes, {})
-    return list(rows_of(list(points), 0, folder))
+    return list(rows_of(list(points), 0, folder, Context()))
 
 
 def test_rows_have_what_the_draws_say(source: CheckinSource, tmp_path: Path) -> None:
@@ -420,7 +429,7 @@ def test_an_empty_region_is_refused(tmp_path: Path) -> None:
 
     point = Point(place_of(REGION), CheckinSource(Nobody()), None, {"resolution": "16"}, 1)
     with pytest.raises(ValueError, match=r"40\.5,.*nobody.*--region"):
-        list(rows_of([point], 0, tmp_path))
+        list(rows_of([point], 0, tmp_path, Context()))
 
 
 # Figures.
@@ -436,7 +445,7 @@ def test_figures_have_rows_on_their_axes(source: CheckinSource) -> None:
         points = list(figure_points(figure, where, mechanisms, figure.draws, {"sigma": 0.03}))
         places = 1 if figure.made else len(where)
         xs = sum(len(panel.xs) for panel in figure.panels)
-        assert len(points) == xs * places * len(mechanisms)
+        assert len(points) == xs * places * (len(mechanisms) - 1 + len(figure.thresholds))
         assert all(point.resample and point.draws == figure.draws for point in points)
         assert all(point.values["sigma"] == 0.03 for point in points)
 
@@ -475,6 +484,7 @@ def test_figure_13_tends_to_the_central_pyramid(tmp_path: Path) -> None:
             list(figure_points(small, synthetic_sources(figure, 0), figure.mechanisms, 4, {})),
             0,
             tmp_path,
+            Context(),
             ("emd",),
         )
     )
@@ -502,7 +512,7 @@ def test_every_draw_of_a_figure_has_its_own_sample(tmp_path: Path) -> None:
     where = [(place_of(REGION), CheckinSource(Seeds(), 7))]
     figure = replace(FIGURES["figure-5"], draws=3)
     points = list(figure_points(figure, where, ("pyramid", "laplace"), 3, {}))
-    rows = list(rows_of(points, 0, tmp_path))
+    rows = list(rows_of(points, 0, tmp_path, Context()))
     assert sorted(set(asked)) == [(200, 7), (200, 8), (200, 9)]
-    assert len(rows) == 6
+    assert len(rows) == 8
     assert isinstance(open_sample(tmp_path, rows[0].trials[2]["counts"]).counts, CellCounts)

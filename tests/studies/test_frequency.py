@@ -11,7 +11,7 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
 from explorer.privacy.core.composition import kov_exact_delta
-from explorer.privacy.spaces import Clustered
+from explorer.privacy.spaces import Clustered, MatrixSpace
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.base.sweeping import swept_points
 from explorer.studies.frequency import Frequency, simulation as sim
@@ -407,7 +407,8 @@ def test_coarse_answer_is_marked_as_an_estimate():
     request = replace(
         default_request(STUDY), quantity="rmse", sweep=Sweep("alpha", 1, 100, 5, Scale.LOG)
     )
-    first, last = walking.answers(STUDY, request)
+    (first,) = walking.answers(STUDY, replace(request, fidelity=Fidelity.COARSE))
+    last = walking.answers(STUDY, request)[-1]
     for key in ("gkrr", "hadamard"):
         assert curves(first)[key].role is Role.ESTIMATE
         assert "exact one follows" in curves(first)[key].note
@@ -435,7 +436,7 @@ def test_with_one_item_a_cluster_all_items_are_far():
         ask(space="discrete", space_items=10),
     )
     assert alone.guarantee.sentence == flat.guarantee.sentence
-    assert "No protection" in alone.guarantee.sentence
+    assert "no useful" in alone.guarantee.sentence
     for key in ("gkrr", "hadamard", "laplace"):
         assert alone.readout(key).value == pytest.approx(flat.readout(key).value, rel=1e-9)
 
@@ -453,3 +454,35 @@ def test_work_stops_when_cancelled(stop):
             **SMALL,
             context=Context(stop_after=25),
         )
+
+
+@pytest.mark.parametrize("model", ["local", "central"])
+def test_an_own_metric_has_upper_bounds(model):
+    values = {"space": "typed", "space_typed": "0 1 4; 1 0 3; 4 3 0", "model": model, "n": 1000}
+    result = ask("emd", "alpha", 5.0, 100.0, 3, **values)
+    shown = {s.key: s for s in result.series}
+    assert set(shown) == {"own", "hadamard", "laplace"}
+    assert all(s.role is Role.UPPER for s in shown.values())
+    users = 1 if model == "local" else 1000
+    alpha0 = um.best_alpha0(25.0, 1e-12, 1000, users, 0.25)
+    metric = um.MetricFrequency(MatrixSpace.from_distances([[0, 1, 4], [1, 0, 3], [4, 3, 0]]))
+    square, distance = metric.errors(alpha0)
+    assert result.readout("own").value == pytest.approx(distance / math.sqrt(1e6), rel=1e-3)
+    root = ask("rmse", "alpha", 5.0, 100.0, 3, **values).readout("own")
+    assert root.value == pytest.approx(math.sqrt(square / 1e6), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("values", "what", "why"),
+    [
+        ({"space": "matrix"}, "emd", "no file of distances"),
+        ({"space": "typed"}, "wins", "choose clusters"),
+        ({"space": "typed"}, "cluster", "no clusters"),
+    ],
+)
+def test_an_own_metric_without_numbers_says_why(values, what, why):
+    axis = {"wins": "eps"}.get(what, "alpha")
+    result = ask(what, axis, 1.0, 10.0, 3, **values)
+    assert not any(s.present.any() for s in result.series)
+    assert why in result.series[0].undefined_reason
+    assert [c.holds for c in result.conditions] == [False]

@@ -97,6 +97,7 @@ class FakeData:
         share: Fraction | None,
         check: Callable[[], None],
         image: str | None = None,
+        polygon: Any = None,
     ) -> Any:
         self.queries += 1
         user, lat, lon = self._all
@@ -181,7 +182,7 @@ def test_full_answer_ends_with_the_exact_distance(mechanism: str) -> None:
     results = answers(
         request_for(mechanism=mechanism, resolution=128, fidelity=Fidelity.FULL), context
     )
-    assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
+    assert [r.final for r in results] == [False] * (len(results) - 1) + [True]
     last = results[-1]
     assert last.fidelity is Fidelity.FULL
     for key in ("emd", "emd_km"):
@@ -210,7 +211,7 @@ def test_surfaces_are_distributions(mechanism: str, sigma: float) -> None:
         assert surface.values.sum() == pytest.approx(1, rel=1e-4)
         assert surface.curator_only is curator_only
         snapshots.check(surface.stamp)
-    assert "demonstration noise" in result.surface("private").stamp
+    assert "preview only" in result.surface("private").stamp
 
 
 def test_true_map_is_where_the_checkins_are() -> None:
@@ -294,7 +295,7 @@ def test_an_answer_without_mass_is_uniform_and_said_so() -> None:
     # One start cell: some seed among these makes its count negative at a tiny ε.
     for seed in range(20):
         result = answers(request_for(epsilon=0.01, w=1, seed=seed, sigma=0.0), FakeContext(data))
-        if any("uniform" in note for note in result[-1].notes):
+        if any("stands in for" in note for note in result[-1].notes):
             np.testing.assert_allclose(result[-1].surface("private").values, 1 / 64**2, rtol=1e-6)
             return
     pytest.fail("no seed of 20 gave a negative count, whose probability is about 1/2 each")
@@ -477,7 +478,11 @@ def test_every_parameter_to_both_ends(mechanism: str) -> None:
 
 def test_only_what_matters_is_shown() -> None:
     for mechanism, keys in {
-        "adaptive": {"rho", "tau", "q", "L"},
+        "adaptive": {"rho", "tau", "q", "L", "smoothing"},
+        "adaptive-prior": {
+            *("rho", "tau", "q", "L"),
+            *("prior_cities", "prior_checkins", "prior_grid"),
+        },
         "pyramid": {"w", "backend", "variant"},
         "capped": {"w", "n0", "backend"},
         "least-squares": {"w", "n0"},
@@ -603,8 +608,8 @@ def test_large_maps_end_with_an_interval() -> None:
     assert found.value is None
     assert found.high - found.low < 0.03
     assert "certified interval" in found.note
-    # Of sums of 64 × 64 blocks, to judge the noise; none of the map itself.
-    assert context.ran.count("exact_distance") == 2 + DRAWS
+    # Of sums of 64 × 64 blocks: the error, and to judge the noise; none of the map itself.
+    assert context.ran.count("exact_distance") == 1 + 2 + DRAWS
 
 
 def test_guarantee_moves_with_epsilon() -> None:
@@ -651,7 +656,7 @@ def test_certainty_is_never_rounded_to_certainty() -> None:
 
 def test_conditions_say_that_this_is_a_demonstration() -> None:
     conditions = answers(request_for())[-1].conditions
-    assert any(c.holds is False and "demonstration" in c.margin for c in conditions)
+    assert any(c.holds is False and "preview" in c.margin for c in conditions)
     assert any(c.holds is None and "without looking" in c.text for c in conditions)
 
 

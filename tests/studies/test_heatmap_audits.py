@@ -32,6 +32,7 @@ from explorer.studies.heatmap.draws import WithoutNoise
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Points, count_points
 from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.priors import Prior
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism
 from explorer.studies.heatmap.shuffled_cells import MissingBits
 from explorer.studies.heatmap.study import HeatmapStudy
@@ -133,6 +134,17 @@ AUDITED = {
     "adaptive": Audited(
         run,
         "fit_adaptive",
+        _tree,
+        AdaptiveDemonstrationNoise,
+        (2, -1, 0),
+        1.0,
+        (("q", 0), ("tau", 5.0), ("epsilon", 2.0)),
+        4,
+        runs=3000,
+    ),
+    "adaptive-prior": Audited(
+        run,
+        "prior_map",
         _tree,
         AdaptiveDemonstrationNoise,
         (2, -1, 0),
@@ -244,7 +256,8 @@ def _task(request: Request, audited: Audited, extra: bool, level: int) -> Task:
     x = np.array([0.5 * size] * audited.others + [at] * extra)
     points = Points(np.arange(len(x)), np.full(len(x), 0.5 * size), x)
     counts = count_points(points, UNIT_SQUARE, level).counts
-    return Task(request, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
+    prior = Prior(("audit",), np.arange(1.0, 4**level + 1).reshape(2**level, 2**level))
+    return Task(request, points, counts, WithoutNoise(TrialContext({})), Stopwatch(), (prior,))
 
 
 @pytest.mark.parametrize("level", [1, 2])

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import LossStatistics, loss_statistics
 from explorer.studies.base.claims import headline_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result
-from explorer.studies.heatmap import losses
+from explorer.studies.heatmap import losses, text
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.registry import get_study
 from tests import snapshots
@@ -37,9 +38,12 @@ def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
     lost = result.readout("loss")
     assert lost.value == pytest.approx(found.wrong_share, rel=1e-5)
     assert result.readout("loss_km").value == pytest.approx(found.mean_km, rel=1e-5)
-    assert lost.note.startswith(losses.loss_sentence(found, whole=result.readout("emd_km").value))
+    assert lost.note.startswith(losses.loss_sentence(found))
+    assert result.readout("loss_km").note == losses.misplaced_sentence(found.mean_km)
     kept = result.readout("spots_kept").value
-    assert lost.note.endswith(f"{kept} of the 10 busiest of 32 × 32 squares stay among them.")
+    assert lost.note.endswith(
+        f"{kept} of the 10 busiest areas (32 × 32 grid) are still in the top 10."
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,21 +52,19 @@ def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
         (
             0.1267,
             (4.2, 4.21),
-            "About 13 % of the mass lies in the wrong 4.2 km square, 3.1 km from its true place on "
-            "average; of all the mass, right or wrong, the average is 0.39 km.",
+            "About 13 % of the activity is shown in the wrong cell (4.2 × 4.2 km).",
         ),
         (
             0.004,
             (12.6, 9.04),
-            "About 0.4 % of the mass lies in the wrong 13 × 9 km rectangle, 3.1 km from its true "
-            "place on average; of all the mass, right or wrong, the average is 0.012 km.",
+            "About 0.4 % of the activity is shown in the wrong cell (13 × 9 km).",
         ),
-        (0.0, (4.2, 4.2), "All of the mass lies in the right 4.2 km square."),
+        (0.0, (4.2, 4.2), "All of the activity is shown in the right cell (4.2 × 4.2 km)."),
     ],
 )
 def test_the_sentence_has_two_figures(wrong, sides, said) -> None:
     lost = LossStatistics((0.0, wrong), 1, sides, wrong, 3.11 * wrong, 3.11 if wrong else 0.0)
-    assert losses.loss_sentence(lost, whole=3.11 * wrong) == said
+    assert losses.loss_sentence(lost) == said
 
 
 def test_the_distance_in_squares_as_fine_as_the_map_is_the_map_s(context: FakeContext) -> None:
@@ -108,7 +110,7 @@ def test_the_verdict_has_its_two_thresholds() -> None:
 
     assert said(*[1.0] * 7, *[0.1] * 13) == losses.TOO_NOISY
     assert said(*[1.0] * 6, *[0.1] * 14) == ""
-    assert said(*[0.5] * 20).startswith("Very noisy: 50 % of an evenly grey map's error")
+    assert said(*[0.5] * 20).startswith("Very noisy: 50 % of a uniform map's error")
     assert said(*[0.499] * 20) == ""
 
 
@@ -131,13 +133,43 @@ def test_draws_are_those_of_the_seeds_that_follow(context: FakeContext) -> None:
 def test_it_comes_after_the_picture_and_not_while_a_slider_moves(context: FakeContext) -> None:
     assert not set(KEYS) & {r.key for r in answers(request_for(), context)[-1].readouts}
     results = at_rest(context, resolution=32)
-    assert [r.complete for r in results] == [False] * (len(results) - 1) + [True]
-    assert results[-1].fidelity is Fidelity.FULL
-    assert all(r.fidelity is Fidelity.COARSE for r in results[:-1])
+    assert [r.final for r in results] == [False] * (len(results) - 1) + [True]
+    assert all((r.fidelity is Fidelity.FULL) == r.complete for r in results)
     first = next(i for i, r in enumerate(results) if "loss" in {x.key for x in r.readouts})
     assert all("loss" in {x.key for x in r.readouts} for r in results[first:])
-    assert "noise_level" in {x.key for x in results[first + 1].readouts}
     assert {"loss", "draws compared"} <= set(results[-1].timings_ms)
+
+
+def test_the_exact_distance_is_added_to_a_complete_answer(context: FakeContext) -> None:
+    """Only numbers of distances change once the answer is complete."""
+    results = at_rest(context, resolution=128, seed=11)
+    at = next(i for i, r in enumerate(results) if r.complete)
+    complete, final = results[at], results[-1]
+    assert {r.coming for r in results[:at]} == {""}
+    assert {r.coming for r in results[at:-1]} == {text.EXACT_COMING}
+    assert all(r.complete for r in results[at:])
+    assert complete.readout("emd_km").value is complete.readout("loss_km").value is None
+    assert {"noise_level", "draws_failed", "bias"} <= {r.key for r in complete.readouts}
+    assert final.final
+    assert final.readout("emd_km").role is Role.EXACT
+    assert final.readout("loss_km").value > 0
+    changed = {
+        one.key
+        for one, other in zip(complete.readouts, final.readouts, strict=True)
+        if one != other
+    }
+    assert changed == {"emd", "emd_km", "loss_km"}
+    assert all(a.values is b.values for a, b in zip(complete.surfaces, final.surfaces, strict=True))
+    for one in ("fidelity", "tables", "conditions", "guarantee", "notes", "stamp"):
+        assert getattr(complete, one) == getattr(final, one)
+    study = get_study("heatmap")
+    assert headline_of(study, complete, None) == headline_of(study, final, None)
+
+
+def test_the_sentence_stays_from_the_first_answer_to_the_last(context: FakeContext) -> None:
+    results = at_rest(context, resolution=128, epsilon=8.0)
+    notes = {x.note for r in results for x in r.readouts if x.key == "loss"}
+    assert len(notes) == 1
 
 
 def test_nothing_of_it_leaves_with_a_private_map(context: FakeContext) -> None:
@@ -154,14 +186,15 @@ def test_slow_ones_are_not_judged(context: FakeContext) -> None:
     last = at_rest(context, mechanism="pyramid", backend="cvxpy", resolution=16)[-1]
     assert "noise_level" not in {x.key for x in last.readouts}
     assert last.readout("draws_failed").note == losses.TOO_SLOW
-    assert "lies in the" in last.readout("loss").note
+    assert "is shown in the" in last.readout("loss").note
 
 
-def test_without_a_worker_or_a_truth_nothing_is_said() -> None:
+def test_without_a_worker_only_the_sentence_and_without_a_truth_nothing() -> None:
     request = request_for(fidelity=Fidelity.FULL, resolution=16)
     alone = answers(request, NoWorkerContext(FakeData()))[-1]
-    assert alone.complete
-    assert not set(KEYS) & {r.key for r in alone.readouts}
+    assert alone.final
+    assert set(KEYS[:3]) == set(KEYS) & {r.key for r in alone.readouts}
+    assert alone.readout("loss_km").value is None  # neither drawn again nor solved for
     data = FakeData(users=1)
     data._all = (np.zeros(0, int), np.zeros(0), np.zeros(0))
     empty = answers(replace(request, seed=1), FakeContext(data))[-1]
@@ -176,12 +209,10 @@ def test_the_answer_in_front_tells_what_the_metrics_know_and_nothing_of_a_privat
     seen = [(result, headline_of(study, result, None)) for result in at_rest(context, epsilon=2.0)]
     assert any(answer is not None and " … " in answer.number for _, answer in seen)
     result, answer = seen[-1]
-    far = result.readout("emd_km").value
+    far = result.readout("emd_blocks_km").value
     assert answer.number == f"≈ {nearest(far, 3)} km"
     assert answer.curator_only
-    assert answer.text.startswith(
-        "off on average in this one draw, with adaptive quadtree at ε = 2"
-    )
+    assert answer.text.startswith("Average error of this one noisy map (adaptive quadtree, ε = 2)")
     assert headline_of(study, public_result(result), None) is None
     moved = at_rest(context, mechanism="planar-laplace")[-1]
-    assert "Which ε" not in headline_of(study, moved, None).text  # its ε is no other's
+    assert "Utility" not in headline_of(study, moved, None).text  # its ε is no other's

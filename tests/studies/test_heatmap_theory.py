@@ -282,7 +282,7 @@ def test_it_stops_when_cancelled():
 
 def test_what_is_promised_moves_with_the_sliders():
     one, two = (ask(epsilon=e).guarantee for e in (1.0, 2.0))
-    assert "73.11 times" in one.sentence
+    assert "73.11 %" in one.sentence
     assert one.sentence != two.sentence
     assert "2-DP" in one.replace_one
     assert one.differences

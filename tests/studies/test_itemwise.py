@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
@@ -35,6 +36,10 @@ def ask(what="alpha0", key="alpha", low=0.1, high=100.0, points=7, context=CONTE
 
 def curves(result):
     return {s.key: s for s in result.series}
+
+
+def table_of(result, key):
+    return next(table for table in result.tables if table.key == key)
 
 
 @pytest.mark.full
@@ -101,7 +106,7 @@ def test_the_papers_example(key, expected):
 
 def test_the_table_of_corrected_numbers():
     # The specification's four rows, and the concrete example.
-    rows = {(row[1], row[4]): row for row in ask().tables[0].rows}
+    rows = {(row[1], row[4]): row for row in table_of(ask(), "examples").rows}
     for (alpha, n), printed, theorem, hops, composed in (
         ((25.0, 1.0), 0.00317, 0.02497, 0.08067, 0.025),
         ((25.0, 1e3), 0.1001, 0.5985, 1.3456, 0.025),
@@ -117,7 +122,109 @@ def test_the_table_of_corrected_numbers():
     text = rows[25.0, 1e5]
     assert text[5] == 3.0
     assert text[8] == pytest.approx(2.40528, abs=1e-5)
-    assert "α = 41.98" in ask().tables[0].note
+    assert "α = 41.98" in table_of(ask(), "examples").note
+
+
+@pytest.mark.parametrize("model", ["local", "central"])
+def test_notions_of_privacy_hold_of_the_example_change(model):
+    m, w, n = 20, 0.25, 1 if model == "local" else 50
+    result = ask("alpha", "alpha0", 0.1, 5.0, 2, model=model, m=m, n=n, w=w, delta=1e-3, alpha0=0.7)
+    table = table_of(result, "notions")
+    rows = {row[0]: row[-4:] for row in table.rows}
+    assert table.roles[-3:] == (Role.UPPER,) * 3
+    alpha = min(s.value for s in result.readouts if s.role is Role.UPPER and s.value)
+    _, central, at_w, fails = rows["bounded central d_EM-DP"]
+    assert central == pytest.approx(alpha)
+    assert at_w == pytest.approx(alpha * w)
+    local = rows["bounded local d_EM-DP"]
+    assert local[1] == pytest.approx(alpha if model == "local" else m * 0.7)
+    assert rows["local d_X-DP"] == ("α₀", 0.7, pytest.approx(0.7 * w), 0.0)
+    assert rows["user-level central DP"] == ("ε", central, central, fails)
+    assert rows["unbounded local d_EM-DP"][1:] == (None, None, None)
+    # Randomised response on two items: a user who draws sends Bin(m, q) ones, whatever their
+    # number of items; data sets whose shares of ones differ by w are at that distance.
+    keep = 1 / (1 + math.exp(-0.7))
+    ones = np.arange(m + 1)
+    shares = np.linspace(0.0, 1.0 - w, 7)
+    if model == "local":
+        _, epsilon, _, delta = rows["discrete local d_EM-DP, r = w"]
+        for low, high in np.column_stack([shares, shares + w]):
+            p, q = (binom.pmf(ones, m, s * keep + (1 - s) * (1 - keep)) for s in (low, high))
+            for one, two in ((p, q), (q, p)):
+                assert np.maximum(one - math.exp(epsilon) * two, 0).sum() <= delta
+
+
+def test_one_change_has_its_own_epsilon():
+    result = ask("change", "v1", 0.01, 50.0, 4, v0=50, v1=2.0)
+    shown = curves(result)
+    assert set(shown) == {"theorem43", "composed", "rough", "hops"}
+    sure = um.theorem43_epsilon(3.0, 1e-12, 1000 * 10**5, 50, shown["theorem43"].x)
+    np.testing.assert_allclose(shown["theorem43"].y, sure.epsilon)
+    np.testing.assert_allclose(shown["composed"].y, 3.0 * shown["composed"].x)
+    worth = um.best_alpha(3.0, 1e-12, 1000, 1e5)
+    np.testing.assert_allclose(shown["hops"].y, worth * shown["hops"].x / 1000)
+    ((epsilon, delta),) = result.guarantee.pairs
+    assert (epsilon, delta) == (pytest.approx(worth * 2.0 / 1000), 1e-12)
+    beyond = ask("change", "v1", 10.0, 1000.0, 4, v0=50, v1=80.0)
+    assert beyond.guarantee is None
+    assert beyond.conditions[0].holds is False
+    assert not curves(beyond)["hops"].present[curves(beyond)["hops"].x > 50].any()
+
+
+OWN = {"space": "grid", "space_cells": 2, "randomiser": "typed"}
+
+
+def test_an_own_table_has_its_own_alpha0_and_distance():
+    result = ask("noise", "alpha", 1.0, 100.0, 5, **OWN)
+    needed = result.readout("own_alpha0").value
+    assert needed == pytest.approx(2 * math.log(3))
+    assert needed >= 2 * math.log(3)
+    worth = result.readout("own_alpha").value
+    assert worth == pytest.approx(um.best_alpha(needed, 1e-12, 1000, 1e5, 0.5))
+    exact = curves(result)["exact"]
+    np.testing.assert_allclose(exact.y[exact.present], 0.25)
+    # Where a smaller α₀ is allowed the table is not.
+    allowed = curves(ask("alpha0", "alpha", 1.0, 100.0, 5, **OWN))["exact"]
+    np.testing.assert_array_equal(exact.present, allowed.y >= needed)
+    (fits,) = (c for c in result.conditions if "table" in c.text)
+    assert fits.holds
+    (fits,) = (c for c in ask("alpha", "alpha0", 1, 5, 3, **OWN).conditions if "table" in c.text)
+    assert fits.holds
+    low = ask("alpha", "alpha0", 1, 5, 3, alpha0=2.0, **OWN)
+    assert [c.holds for c in low.conditions if "table" in c.text] == [False]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"space": "square-l2"}, "space of 2 to 400 items"),
+        ({"space_cells": 3}, "4 rows and the space 9 items"),
+        ({"table": "1 0; 1/2 1/2; 1/2 1/2; 1/2 1/2"}, "columns"),
+        ({"randomiser": "file"}, "no file of the table"),
+    ],
+)
+def test_an_own_table_that_does_not_fit_says_why(values, why):
+    result = ask("noise", "alpha", 1.0, 100.0, 3, **{**OWN, **values})
+    exact = curves(result)["exact"]
+    assert not exact.present.any()
+    assert why in exact.undefined_reason
+    assert [c.holds for c in result.conditions if "table" in c.text] == [False]
+
+
+def test_an_own_table_from_a_file(tmp_path):
+    rows = ["", "north,.7,.2,.1", "middle,.2,.6,.2", "south,.1,.2,.7"]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    request = replace(
+        default_request(STUDY, space="discrete", space_items=3, randomiser="file"),
+        quantity="noise",
+        sweep=Sweep("alpha", 1, 100, 3, Scale.LOG),
+    )
+    context = Context()
+    request = request.with_value("table_file", context.add_file(path))
+    result = walking.final_result(STUDY, request, context)
+    assert result.readout("own_alpha0").value == pytest.approx(math.log(7))
+    assert curves(result)["exact"].y[-1] == pytest.approx(1 / 3)
 
 
 def test_routes_to_alpha0_keep_their_order():
@@ -229,7 +336,7 @@ def test_the_guarantee_takes_the_best_route_that_certifies():
     good = walking.preset(STUDY, "central").guarantee
     assert "hops in increasing order" in good.replace_one
     assert "25·w, 1e-12" in good.replace_one
-    assert "54.99 times in 100" in good.sentence
+    assert "54.99 % of the time" in good.sentence
     assert good.differences
     # A single item hides among nobody: composition is all there is, without a δ.
     alone = ask(model="local", m=1, low=0.1, high=1.0).guarantee
@@ -247,7 +354,8 @@ def test_the_first_answer_is_an_estimate_and_says_so():
     request = replace(
         default_request(STUDY), quantity="alpha0", sweep=Sweep("alpha", 1, 100, 9, Scale.LOG)
     )
-    first, last = walking.answers(STUDY, request)
+    (first,) = walking.answers(STUDY, replace(request, fidelity=Fidelity.COARSE))
+    last = walking.answers(STUDY, request)[-1]
     assert curves(first)["exact"].role is Role.ESTIMATE
     assert "exact sum follows" in curves(first)["exact"].note
     assert "exact hops" not in first.guarantee.replace_one

@@ -490,7 +490,7 @@ def test_points_of_a_file_have_a_mean_position(tmp_path):
 
 def test_the_guarantee_moves_with_the_sliders():
     g = ask(alpha=25.0, w=0.008).guarantee
-    assert "54.99 times in 100" in g.sentence
+    assert "54.99 % of the time" in g.sentence
     assert "(25·w, 0)" in g.replace_one
     assert "public size" in g.replace_one
     assert "any size" in ask(model="local").guarantee.replace_one
@@ -508,3 +508,49 @@ def test_dragging_alpha_looks_at_no_pairs_again():
 def test_work_stops_when_cancelled():
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=3))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"space": "sphere", "centres_typed": "0 0; 0 90"}, [[0, 0.5], [0.5, 0]]),
+        ({"space": "line", "centres_typed": "5; 20"}, [[0, 0.75], [0.75, 0]]),
+        ({"space": "square-l1", "centres_typed": "0 0; 20 20"}, [[0, 1], [1, 0]]),
+        ({"space": "typed", "centres_typed": "1; 3"}, [[0, 1], [0.25, 0.75], [1, 0]]),
+    ],
+)
+def test_landmarks_are_where_they_are_typed(values, expected):
+    request = default_request(STUDY, query="landmarks", centres="typed", **values)
+    context = Context()
+    query = query_of(request, space_of(request, context), context, 5, 0.1)
+    assert query.dim == 2
+    np.testing.assert_allclose(query.values[: len(expected)], expected, atol=1e-12)
+    # The first k rows.
+    assert query_of(request, space_of(request, context), context, 1, 0.1).dim == 1
+
+
+def test_landmarks_on_a_grid_are_cells():
+    own = {"centres": "typed", "centres_typed": "1 1; 19 1", "space": "grid", "space_cells": 4}
+    request = default_request(STUDY, query="landmarks", **own)
+    context = Context()
+    query = query_of(request, space_of(request, context), context, 2, 0.1)
+    np.testing.assert_allclose(query.values[:4], np.array([[0, 3], [1, 2], [2, 1], [3, 0]]) / 6)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"space": "sphere", "centres_typed": "91 0"}, "row 1: not latitude"),
+        ({"space": "sphere", "centres_typed": "1"}, "latitude and longitude"),
+        ({"space": "typed", "centres_typed": "4"}, "row 1: not the number of the item"),
+        ({"space": "typed", "centres_typed": "1.5"}, "row 1: not the number of the item"),
+    ],
+)
+def test_typed_landmarks_that_are_none_say_why(values, why):
+    request = default_request(STUDY, query="landmarks", centres="typed", **values)
+    context = Context()
+    with pytest.raises(ValueError, match=why):
+        query_of(request, space_of(request, context), context, 2, 0.1)
+    on_clusters = request.with_value("space", "clustered")
+    missing = query_of(on_clusters, space_of(on_clusters, context), context, 2, 0.1).missing
+    assert "choose one" in missing

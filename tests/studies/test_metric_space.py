@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -124,6 +125,24 @@ def test_distances_are_read_with_and_without_names(text, tmp_path):
     np.testing.assert_allclose(read.metric.matrix() * 5, [[0, 3, 4], [3, 0, 5], [4, 5, 0]])
     assert len(read.labels) == 3
     assert read.named == ("A" in text or ",1,2,3" in text)
+
+
+def test_typed_distances_are_a_metric_or_say_where_they_are_none():
+    space = chosen(space="typed", space_typed="0 3 4; 3 0 5; 4 5 0", space_unit="mi")
+    assert (space.diameter, space.unit, space.size) == (5.0, "mi", 3)
+    assert space.min_distance == pytest.approx(3 / 5)
+    for text, where in (
+        ("0 1 4; 1 0 2; 4 2 0", "line 1, field 3: the distance from 1 to 3, 4, is more than"),
+        ("0 1; 2 0", "line 1, field 2: the distance from 1 to 2 is 1 and back 2"),
+        ("0 1; 1 1", "line 2, field 2: the distance of 2 to itself is 1"),
+        ("0 -1; -1 0", "line 1, field 2"),
+        ("0 1 2; 1 0 2", "line 1: 3 distances where there are 2 rows"),
+        ("0", "at least 2 items"),
+        ("0 0; 0 0", "all distances are 0"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(where)) as caught:
+            chosen(space="typed", space_typed=text)
+        assert "typed distances" in str(caught.value)
 
 
 def test_numbers_that_are_names_need_a_header_or_a_diagonal_of_zeros(tmp_path):

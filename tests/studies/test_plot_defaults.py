@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,17 +12,24 @@ from functools import cache
 import pytest
 
 from explorer.engine.runtime import StudyRuntime
+from explorer.figures.style import dashes, theme
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import evaluate_claim, headline_of
 from explorer.studies.base.numbers import at_least, at_most
 from explorer.studies.base.phrases import chance_of, error_phrase, times_in_100
-from explorer.studies.base.plots import MAX_DEFAULT_CURVES, MAX_LETTERS, MAX_SLIDERS
+from explorer.studies.base.plots import (
+    MAX_DEFAULT_CURVES,
+    MAX_LETTERS,
+    MAX_SLIDERS,
+    curve_names,
+)
 from explorer.studies.base.study import (
     Result,
     Statistic,
     default_request,
     default_sweep,
     parameter,
+    preset_request,
     quantity,
     relevant,
 )
@@ -29,6 +38,7 @@ from explorer.studies.guarantees.tradeoffs import SHORT_NAMES
 from explorer.studies.registry import get_study
 from tests.studies.checks import best_valid, last
 from tests.studies.context import Context
+from tests.studies.preset_answers import PATH
 
 QUANTITIES = [(i, q.key) for i in study_ids() for q in get_study(i).quantities] + [("heatmap", "")]
 
@@ -62,10 +72,48 @@ def test_the_parameter_on_the_x_axis_has_a_slider() -> None:
 def test_short_names_are_short_and_tell_curves_apart() -> None:
     failures = []
     for study_id in study_ids():
-        names = list(get_study(study_id).short_names.values())
+        plots = get_study(study_id).plots
+        by_key = {c.key: curve_names(c) for plot in plots for c in plot.curves if c.short}
+        names = [name for several in by_key.values() for name in several]
         failures += [(study_id, name) for name in names if len(name) > MAX_LETTERS]
         failures += [(study_id, name) for name in set(names) if names.count(name) > 1]
     assert not failures
+
+
+def test_each_preset_draws_declared_curves_that_its_answer_has() -> None:
+    stored = json.loads(PATH.read_text(encoding="utf-8"))["answers"]
+    failures = []
+    for study_id in CURVE_STUDIES:
+        study = get_study(study_id)
+        for item in study.presets:
+            shown = preset_request(study, item).quantity
+            keys = {c.key for p in study.plots if p.quantity.key == shown for c in p.curves}
+            if dict(item.values).get("simulate"):  # dots of a curve's name
+                keys |= {f"{key}_simulated" for key in (*keys, "least-squares")}
+            there = stored.get(f"{study_id}/{item.key}")
+            if there is not None and item.status != "▷":
+                dots = {key for key in item.curves if key.endswith("_simulated")}
+                keys &= {*there["series"], *dots}
+            if not item.curves or not keys.issuperset(item.curves):
+                failures.append((study_id, item.key, sorted(set(item.curves) - keys)))
+    assert not failures
+
+
+def test_one_name_has_one_colour_and_dash_in_all_studies() -> None:
+    looks: dict[str, set[int]] = {}
+    patterns: dict[tuple[str, Role], set[tuple[float, ...]]] = {}
+    for study_id in CURVE_STUDIES:
+        study = get_study(study_id)
+        for plot in study.plots:
+            named = [(name, c) for c in plot.curves for name in curve_names(c)]
+            places = [study.colours[plot.quantity.key, name] for name, _ in named]
+            assert len(set(places)) == len(places), (study_id, plot.quantity.key)
+            for (name, curve), place in zip(named, places, strict=True):
+                looks.setdefault(name, set()).add(place)
+                dash = dashes(curve.role, place // len(theme("light").curves))
+                patterns.setdefault((name, curve.role), set()).add(dash)
+    assert not {name: places for name, places in looks.items() if len(places) > 1}
+    assert not {name: found for name, found in patterns.items() if len(found) > 1}
 
 
 MOST_WORDS = 55
@@ -78,7 +126,8 @@ CURVE_STUDIES = [i for i in study_ids() if i != "heatmap"]
 SEEN_ELSEWHERE = {
     "shuffle-rdp": (("epochs", {}), ("own", {}), ("eps", {}), ("rdp", {"eps0": 4.0, "k": 100.0})),
     "histograms": (("error", {}),),
-    "itemwise": (("alpha0", {}),),
+    "itemwise": (("alpha0", {}), ("change", {})),
+    "frequency": (("emd", {"space": "typed"}),),
     "coordinate-mean": (("mse", {"projected": True}), ("budget", {})),
     "cldp-sgd": (("eps", {}), ("risk", {})),
     "choose-alpha": (
@@ -107,7 +156,8 @@ def first_answers() -> Iterator[Callable[[str], dict[str, Result]]]:
             sweep = replace(default_sweep(study, shown.sweeps[0]), points=2)
             asked = default_request(study, **QUICKER.get((study_id, shown.key), {}))
             request = replace(asked, quantity=shown.key, sweep=sweep)
-            found[shown.key] = next(iter(runtime.answer(request, lambda: None)))
+            answers = runtime.answer(request, lambda: None)
+            found[shown.key] = next(one for one in answers if not one.curve_follows)
         return found
 
     yield ask
@@ -159,7 +209,7 @@ def test_a_guarantee_says_one_chance(first_answers, study_id: str) -> None:
     """The sentence and the odds shown beside it come from the same number."""
     for key, result in first_answers(study_id).items():
         promise = result.guarantee
-        stated_chance = promise and re.search(r"at most ([0-9.]+) times in 100", promise.sentence)
+        stated_chance = promise and re.search(r"at most ([0-9.]+) % of the time", promise.sentence)
         if stated_chance and chance_of(promise) is not None:
             assert stated_chance[1] == times_in_100(chance_of(promise)), key
 
@@ -202,7 +252,8 @@ def test_the_answer_is_the_best_valid_bound_rounded(first_answers, study_id: str
             answer = headline_of(study, result, found)
             rounded = at_least if study.claims[key].better == "high" else at_most
             assert answer is not None
-            assert rounded(found.value) in answer.number.split(), answer
+            points = at_most(math.nextafter(100 * found.value, math.inf))  # of a frequency
+            assert {rounded(found.value), points} & set(answer.number.split()), answer
 
 
 @pytest.mark.full
@@ -215,5 +266,6 @@ def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_
         answers.append(last(study, Context(), key, points=2, **values))
     there = {s.key: s.label for result in answers for s in result.series}
     assert all(len(study.short_name(*named)) <= MAX_LETTERS for named in there.items()), there
-    declared = {k for plot in study.plots for k in plot.primary} | set(study.short_names)
+    declared = {k for plot in study.plots for k in plot.primary}
+    declared |= {c.key for plot in study.plots for c in plot.curves if c.short}
     assert declared - set(there) - set(SHORT_NAMES) == set()

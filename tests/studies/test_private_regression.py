@@ -15,13 +15,14 @@ from explorer.engine.runtime import StudyRuntime
 from explorer.engine.solving import SolveGoal, solve
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
+from explorer.studies.base.csv_table import heading_bounds
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
+from explorer.studies.base.sweeping import swept_points
 from explorer.studies.private_regression import PrivateRegression
 from explorer.studies.private_regression.data import (
     BLOCK,
     Source,
     blocks,
-    bounds_of,
     coefficients,
     sample_block,
 )
@@ -29,10 +30,12 @@ from explorer.studies.private_regression.guarantee import NO_FILE
 from explorer.studies.private_regression.simulation import (
     OPTIONS,
     Task,
-    estimate_objective,
+    estimate_folds,
     run_trials,
     truth_of,
+    without,
 )
+from explorer.studies.private_regression.study import RegressionPoints
 from tests import snapshots
 from tests.studies import walking
 from tests.studies.context import Context
@@ -158,7 +161,9 @@ def test_dots_are_medians_unless_asked():
 def test_conditions_of_the_error_are_not_of_the_guarantee():
     failing = [c for c in ask(eps=0.1, level=0.1)[-1].conditions if c.holds is False]
     assert len(failing) >= 2
-    assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
+    assert all(
+        c.text.startswith(("Only ", "Theorem 3 only")) and not c.of_guarantee for c in failing
+    )
 
 
 def test_theorem_3_is_the_mathematics():
@@ -191,8 +196,8 @@ def test_the_estimated_objective_is_unbiased():
     task = Task(Source(), 2, 200, (1.5, 3.0, 3.0), "optimal", 1.0, 0)
     truth = truth_of(task.source, 2, 200, 1.0, 0)
     rng = np.random.default_rng(8)
-    draws = [estimate_objective(task, rng) for _ in range(200)]
-    flat = np.array([np.concatenate([A[np.triu_indices(2)], b]) for A, b in draws])
+    draws = [without(estimate_folds(task, rng)) for _ in range(200)]
+    flat = np.array([np.concatenate([x.A[np.triu_indices(2)], x.b]) for x in draws])
     expected = np.concatenate([truth.A[np.triu_indices(2)], truth.b])
     error = flat.std(axis=0, ddof=1) / math.sqrt(len(draws))
     assert np.all(np.abs(flat.mean(axis=0) - expected) <= 4.5 * error)
@@ -402,9 +407,9 @@ def test_wrong_bounds_are_refused_by_name(tmp_path, heading, why):
 
 
 def test_bounds_in_a_heading():
-    assert bounds_of("age [0:120]", -1.0, 2.0, "f") == ("age", 0.0, 120.0)
-    assert bounds_of("[-1:1]", -1.0, 2.0, "f") == ("[-1:1]", -1.0, 1.0)
-    assert bounds_of("plain", -3.0, 2.0, "f") == ("plain", -3.0, -1.0)
+    assert heading_bounds("age [0:120]", "f") == ("age", (0.0, 120.0))
+    assert heading_bounds("[-1:1]", "f") == ("[-1:1]", (-1.0, 1.0))
+    assert heading_bounds("plain", "f") == ("plain", None)
 
 
 def test_synthetic_records_without_a_file():
@@ -419,7 +424,7 @@ def test_synthetic_records_without_a_file():
 def test_budgets_keep_the_levels():
     for budget in ("paper", "best_zeta", "exact", "baseline"):
         result = ask(budget=budget)[-1]
-        assert "73.11:26.89" in result.guarantee.sentence
+        assert "at most 73.11 %" in result.guarantee.sentence
         assert "not covered" in result.guarantee.add_remove
         assert result.guarantee.differences
 
@@ -455,3 +460,89 @@ def test_solvers_stay_out_of_the_windows_process():
 def test_note_on_a_missing_file():
     first = ask(source="file", trials=2)[0]
     assert first.notes[0] == NO_FILE
+
+
+def test_every_feature_has_the_level_and_the_coupling_demanded_of_it():
+    asked = {"profile": "typed", "demand": "1 0.05; 4 0.5; 2 0", "eps": 4.0}
+    for budget in ("paper", "best_zeta", "exact", "baseline"):
+        points = RegressionPoints(
+            swept_points(STUDY, default_request(STUDY, budget=budget, **asked)),
+            default_request(STUDY, budget=budget, **asked),
+            Context(),
+        )
+        demand, plan = points.demands[-1], points.plans[-1]
+        assert demand.levels.tolist() == [1.0, 4.0, 2.0, 4.0]
+        certified = co.best_certificate(plan.c, np.array([0.05, 0.5, 0.0, 1.0]), plan.total)
+        assert (certified <= demand.levels * (1 + 1e-12)).all(), budget
+        assert plan.total > 1.0 or budget == "baseline"
+
+
+def test_own_levels_that_are_two_are_those_of_the_sliders():
+    for budget in ("paper", "baseline"):
+        own = ask(profile="typed", demand="1 4 4", budget=budget)[-1]
+        two = ask(share=0.35, features=3, budget=budget)[-1]
+        assert own.readout("theorem3").value == two.readout("theorem3").value
+        assert own.readout("trust-region").value == two.readout("trust-region").value
+
+
+def test_own_levels_take_as_many_features_as_there_are_columns(tmp_path):
+    path = tmp_path / "records.csv"
+    path.write_text("a,b,label\n" + "0.1,0.2,0.3\n-0.5,0.4,0.1\n" * 60, "utf-8")
+    context = Context()
+    asked = {"source": "file", "file": context.add_file(path), "context": context}
+    result = ask(low=100, high=120, profile="typed", demand="1 2", **asked)[-1]
+    assert [row[1] for row in next(t for t in result.tables if t.key == "columns").rows] == [
+        "feature",
+        "feature",
+        "label",
+    ]
+    with pytest.raises(ValueError, match="2 features, and 3"):
+        ask(profile="typed", demand="1 2 3", **asked)
+
+
+def test_folds_are_predicted_from_the_other_users():
+    n, p, folds = 403, 3, 4
+    z = np.vstack(list(blocks(Source(), p, n, 0)))
+    truth = truth_of(Source(), p, n, 1.0, 0, folds)
+    assert [fold.users for fold in truth.folds] == [101, 101, 101, 100]
+    loss, place = 0.0, np.arange(n) % folds
+    for fold in range(folds):
+        train, held = z[place != fold], z[place == fold]
+        theta, *_ = np.linalg.lstsq(train[:, :-1], train[:, -1], rcond=None)
+        assert np.linalg.norm(theta) < 1.0
+        loss += float(((held[:, -1] - held[:, :-1] @ theta) ** 2).sum())
+    assert truth.squared_error(truth.held_out) == pytest.approx(loss / n, rel=1e-9)
+    assert truth.held_out > 0.0
+    task = Task(Source(), p, n, (1e3,) * (p + 1), "optimal", 1.0, 0, folds=folds)
+    trials = run_trials(task, 0, 2)
+    rng = np.random.default_rng((0, 2, n, p, 1))
+    parts = estimate_folds(task, rng)
+    thetas = [
+        co.trust_region(fit.A, fit.b, 1.0).theta
+        for fit in (without(parts, fold) for fold in range(folds))
+    ]
+    wrong = sum(
+        float(((held[:, -1] - held[:, :-1] @ theta) ** 2).sum())
+        for theta, held in zip(thetas, (z[place == f] for f in range(folds)), strict=True)
+    )
+    found = trials.excess[1, OPTIONS.index("trust-region")]
+    assert truth.squared_error(found) == pytest.approx(wrong / n, rel=1e-9)
+
+
+def test_folds_leave_the_reports_and_the_coefficients_of_all_users_as_they_are():
+    task = Task(Source(), 2, 300, (2.0, 4.0, 4.0), "optimal", 1.0, 5)
+    apart = replace(task, folds=3)
+    one, several = (without(estimate_folds(t, np.random.default_rng(1))) for t in (task, apart))
+    np.testing.assert_allclose(one.A, several.A, rtol=1e-12)
+    np.testing.assert_allclose(one.b, several.b, rtol=1e-12)
+    assert run_trials(task, 0, 1).theta == pytest.approx(run_trials(apart, 0, 1).theta, rel=1e-6)
+
+
+def test_held_out_errors_are_drawn_and_said_to_be():
+    asked = {"evaluation": "held-out", "folds": 4, "features": 2}
+    held = ask("rmse", low=1000, high=1000, points=2, **asked)[-1]
+    inside = ask("rmse", low=1000, high=1000, points=2, features=2)[-1]
+    assert held.readout("nonprivate").value > inside.readout("nonprivate").value
+    assert held.readout("nothing").value == inside.readout("nothing").value
+    assert held.readout("trust-region").value != inside.readout("trust-region").value
+    snapshots.check("\n".join(held.notes))

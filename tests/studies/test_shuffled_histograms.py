@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from explorer.studies.base.study import (
     default_sweep,
 )
 from explorer.studies.registry import get_study
-from explorer.studies.shuffled_histograms import simulation
+from explorer.studies.shuffled_histograms import own_column, simulation, tables
 from explorer.studies.shuffled_histograms.tables import table1_rows
 from tests import snapshots
 from tests.studies.checks import assert_page, assert_sound, last
@@ -65,6 +66,7 @@ def test_every_axis_pair_is_tried(study):
         *AXES,
         ("users", "eps"),
         ("users", "delta"),
+        ("run", "place"),
         ("tradeoff", "type1"),
     }
 
@@ -459,6 +461,123 @@ def test_a_randomiser_of_the_user_stands_in_the_table_of_views(study):
         last(study, None, "error", points=2, own_table="0.5 0.5; 0.5 0.4", **values)
     with pytest.raises(ValueError, match=r"at most 4 and 6"):
         last(study, None, "error", points=2, own_table="0.2 0.8;" * 5, **values)
+
+
+@pytest.mark.parametrize("order", [True, False])
+def test_a_randomiser_of_several_messages_may_be_pure_only_when_shuffled(study, order):
+    """Claim 4.3's randomiser, typed, is that of the paper; so is P_zsum's."""
+    table, sends, law = (
+        ("1 0; 0 1", "1 2; 2 1", hist.r_infinity())
+        if order
+        else ("1/4 3/4 0; 0 1/4 3/4", "0 0; 1 0; 1 1", hist.zsum_randomizer(Fraction(3, 4)))
+    )
+    own = tables.own_randomiser(np.array(table_rows(table, "table")), table_rows(sends, "messages"))
+    assert hist.privacy_of_views(own, 3) == hist.privacy_of_views(law, 3)
+    row = tables.views(3, own).rows[-1]
+    assert row[4] == pytest.approx(hist.shuffled_delta(law, 3, 1.0), rel=1e-12)
+    if order:
+        asked = {"own": "typed", "own_table": table, "own_messages": sends, "simulate": False}
+        final = last(study, None, "error", points=2, crowd=3, **asked)
+        assert next(t for t in final.tables if t.key == "views").rows[-1] == row
+        assert row[1:4] == ("∞", 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("sends", "why"),
+    [("1", "1 rows, and"), ("1; 1/2", "row 2: messages"), ("1 1 1 1 1; 1 1 1 1 1", "5 messages")],
+)
+def test_messages_that_no_output_can_have_are_refused(sends, why):
+    with pytest.raises(ValueError, match=why):
+        tables.own_randomiser(np.eye(2), table_rows(sends, "messages"))
+
+
+def _column(tmp_path, context, heading, values):
+    path = tmp_path / "users.csv"
+    path.write_text("\n".join((f"id,{heading}", *(f"7,{v}" for v in values))) + "\n", "utf-8")
+    return {"column_file": context.add_file(path), "column": 2}
+
+
+def _run(study, context, **values):
+    return last(study, context, "run", sweep=Sweep("place", 0.0, 1.0, 5, Scale.LINEAR), **values)
+
+
+def test_a_run_on_an_own_column_shows_its_three_steps_and_errors(study, tmp_path):
+    context, values = Context(), ["yes", "no", "no", "?"] * 500
+    asked = _column(tmp_path, context, "smoker [yes|no|former]", values)
+    result = _run(study, context, **asked)
+    steps, by_bin = result.tables
+    users = {row[0]: row for row in by_bin.rows}
+    assert [users[b][1] for b in ("yes", "no", "former", "other")] == [500, 1000, 0, 500]
+    n, p = 2000, 1 - result.readout("q").value
+    for row in by_bin.rows:
+        assert row[3] == hist.estimates(np.array([int(row[2])]), n, p)[0]
+        assert row[5] == pytest.approx(row[3] - row[1] / n, abs=1e-15)
+        assert abs(row[5]) <= result.readout("margin").value
+    assert users["former"][3] == 0.0
+    told = dict(steps.rows)
+    for i, value in enumerate(("yes", "no", "no", "other"), 1):
+        assert value in told[f"randomiser: user {i}, {value}"].split(", ")
+    total = sum(row[2] for row in by_bin.rows)
+    assert told["shuffler: all messages in random order"].endswith(f"{total - 20:,.0f} more")
+    assert result.curator_only
+    assert result.readout("largest").curator_only
+    assert [c.holds for c in result.conditions][-1] is None
+    truth = next(s for s in result.series if s.key == "truth")
+    assert truth.y.tolist() == [0.25, 0.5, 0.0, 0.25]
+    snapshots.check("\n".join(result.notes))
+
+
+def test_bins_that_were_taken_from_the_file_are_not_public(study, tmp_path):
+    context = Context()
+    asked = _column(tmp_path, context, "city", ["A", "B", "B"] * 200)
+    result = _run(study, context, **asked)
+    assert [row[0] for row in result.tables[1].rows] == ["A", "B"]
+    assert result.conditions[-1].holds is False
+    asked = _column(tmp_path, context, "age [0:120]", ["5", "130", "x"] * 200)
+    result = _run(study, context, column_bins=4, **asked)
+    assert [row[:2] for row in result.tables[1].rows] == [
+        ("0 to 30", 200),
+        ("30 to 60", 0),
+        ("60 to 90", 0),
+        ("90 to 120", 0),
+        ("other", 400),
+    ]
+
+
+def test_messages_of_a_run_have_the_law_of_the_protocol():
+    own = own_column.OwnColumn(("a", "b", "c"), (3, 2, 1), (0, 1, 0), True, "", "")
+    values, p, runs = np.array([0, 0, 0, 1, 1, 2]), 0.6, 4000
+    rng = np.random.default_rng(5)
+
+    def sent():
+        return hist.histogram_randomizer(values, 3, p, rng)
+
+    whole = np.array(
+        [
+            np.bincount(
+                hist.shuffler(hist.histogram_randomizer(values, 3, p, rng), rng), minlength=3
+            )
+            for _ in range(runs)
+        ]
+    )
+    drawn = np.array([own_column.run(own, p, seed).received for seed in range(runs)])
+    error = np.sqrt(6 * p * (1 - p) * 2 / runs)
+    assert np.all(np.abs(whole.mean(axis=0) - drawn.mean(axis=0)) <= 4.5 * error)
+    assert drawn.var(axis=0) == pytest.approx(6 * p * (1 - p), rel=0.12)
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(3)).max() < 0.08
+    one = own_column.run(own, p, 1)
+    assert all(one.received >= np.bincount(np.concatenate(one.sent), minlength=3))
+    assert len(one.order) == min(20, one.received.sum())
+
+
+def test_without_a_file_a_run_is_on_synthetic_users(study):
+    result = _run(study, Context(), n=300, d=7)
+    assert result.readout("users").value == 300
+    assert len(result.tables[1].rows) == 7
+    assert not result.curator_only
+    few = _run(study, Context(), n=10, d=7)
+    assert few.tables == ()
+    assert few.guarantee is None
 
 
 def test_the_lower_bounds_of_table_2_keep_their_conditions(study, host):

@@ -131,13 +131,13 @@ def test_what_is_left_at_a_distance_is_reported():
     near = ask(d=0.04).guarantee.sentence
     assert "in 5 hops, ε is 1 and δ is 1.553e-11." in near
     within = ask(d=0.004, r=0.008)
-    assert "The distance looked at, 49.8 mi, is not more: the same holds" in (
+    assert "The example distance, 49.8 mi, is not more: the same holds" in (
         within.guarantee.sentence
     )
     assert "hop" not in within.guarantee.sentence
     assert "d = 0.004 is within r, δ" in within.conditions[3].margin
     assert "in 2 hops" in ask(d=0.009, r=0.008).conditions[3].margin
-    assert "54.99 times in 100" in near
+    assert "54.99 % of the time" in near
     far = ask(d=1.0, eps=2.0)
     assert "nothing is promised any more" in far.guarantee.sentence
     assert far.conditions[3].holds is False

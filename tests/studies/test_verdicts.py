@@ -46,7 +46,8 @@ def test_every_preset_has_a_verdict() -> None:
 def test_the_curves_of_a_figure_are_there_and_have_points() -> None:
     failures = []
     for study_id, item in PRESETS:
-        if not item.curves:
+        name = f"{study_id}/{item.key}"
+        if not item.key.startswith("figure") or name not in ANSWERS or name in NOT_JUDGED:
             continue
         series = ANSWERS[f"{study_id}/{item.key}"]["series"]
         keys = [k.removesuffix(SIMULATED) for k in item.curves]

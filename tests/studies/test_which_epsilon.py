@@ -67,6 +67,7 @@ from explorer.studies.heatmap.study import HeatmapStudy
 from tests import snapshots
 from tests.benchmarks.bench_which_epsilon import false_alarms
 from tests.figures.samples import maps
+from tests.studies.context import Context
 
 REQUEST = default_request(HeatmapStudy(), resolution="64")
 
@@ -86,7 +87,7 @@ def rows(tmp_path_factory):
         60,
         5,
     )
-    return list(rows_of(points, 0, tmp_path_factory.mktemp("counts"), ("emd",)))
+    return list(rows_of(points, 0, tmp_path_factory.mktemp("counts"), Context(), ("emd",)))
 
 
 def test_trials_run_coarse_first(rows) -> None:
@@ -246,9 +247,14 @@ def test_the_answer_is_one_sentence() -> None:
     snapshots.check(said)
     snapshots.check(utility_report.sentence(curves[2], km, 1.0, 0.8, table[2]))
     early = replace(curves[1], draws=(1,) * 12)
-    assert utility_report.sentence(early, km, 1.0, 0.8, table[0]).endswith(
-        "So far from 1 draw a point."
-    )
+    (few,) = utility_report.lines([early], km, 1.0)
+    assert (few.words, few.epsilon) == (utility_report.NOT_KNOWN, None)  # no result of few runs
+    assert utility_report.headline(few) == "ε = …"
+    first = utility_report.sentence(early, km, 1.0, 0.8, few)
+    assert first == utility_report.progress(1, 20, busy=True, unfinished=True)
+    early = replace(early, draws=(3, *[19] * 11))
+    said = utility_report.sentence(early, km, 1.0, 0.8, utility_report.lines([early], km, 1.0)[0])
+    assert said == utility_report.progress(3, 20, busy=True, unfinished=True) != first
     found = Found(1.28, 1.07, {1.28: 400, 1.07: 100})
     snapshots.check(utility_report.search_report(found, "adaptive", km, 1.0))
 
@@ -297,7 +303,7 @@ def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remed
     judged = asked(Origin.JUDGED)
     recipe = Recipe(judged.request).to_dict()
     private = ViewState.for_result(judged)
-    with pytest.raises(ValueError, match="Which ε") as error:
+    with pytest.raises(ValueError, match="Utility") as error:
         apply_export_policy(judged, private, recipe)
     snapshots.check(error.value)
     with pytest.raises(ValueError, match="another setting was") as error:
@@ -372,7 +378,7 @@ def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> Non
         )
         for key in able
     ]
-    for row in rows_of(points, 0, tmp_path, (measure,)):
+    for row in rows_of(points, 0, tmp_path, Context(), (measure,)):
         drawn = [run_trial(task_of(trial, tmp_path))[measure] for trial in row.trials]
         bound = curves[row.point.values["mechanism"]].mean[-1]
         good = MEASURES[measure].low_is_good

@@ -270,9 +270,24 @@ def _document(*words: str) -> dict[str, Any]:
 
 
 def figure_1() -> dict[str, float]:
-    """Return the mean errors at ε = 1 on the bundled check-ins, over regions and draws."""
-    means = _document("figure-1", "--data", "sample")["means"]
-    return {f"{row['mechanism']}_emd": row["emd"] for row in means if row["x"] == 1.0}
+    """Return the mean errors at ε = 1 on the bundled check-ins, over regions and draws.
+
+    And of the algorithm and the baseline every measure with its interval over all runs.
+    """
+    document = _document("figure-1", "--data", "sample")
+    means = document["means"]
+    return {
+        f"{row['mechanism']}_{measure}{end}_{row['x']:g}": row[f"{measure}{end}"]
+        for row in document["pooled"]
+        if row["mechanism"] in ("pyramid", "laplace")
+        and f"{row['x']:g}" in heatmap.FIGURE_1_EPSILONS
+        for measure in MEASURES
+        for end in ("", "_low", "_high")
+    } | {
+        f"{row['mechanism']}_emd": row["emd"]
+        for row in means
+        if row["x"] == 1.0 and row["top_percent"] in (None, 0.01)
+    }
 
 
 def experiment(name: str) -> dict[str, float]:

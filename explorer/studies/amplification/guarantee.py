@@ -24,6 +24,7 @@ from explorer.studies.base.study import ClaimText, Condition, Guarantee, Request
 CLOSED = "clones 2021, closed form"
 EXACT_2021 = "clones 2021, evaluated exactly"
 EXACT_2023 = "clones 2023, evaluated exactly"
+WORST = "worst case, for every ε₀-LDP randomiser"
 LOCAL = "ε₀ alone: no amplification"
 RANDOMISERS = {
     "krr": "k-ary randomised response",
@@ -70,13 +71,13 @@ def conditions(
             short="Each client sends one ε₀-LDP message",
         ),
         Condition(
-            f"Only for the curve “{EXACT_2023}”: all clients use one common "
+            f"Only for the curves “{EXACT_2023}” and “{WORST}”: all clients use one common "
             "randomiser, fixed beforehand",
             None,
             of_guarantee=False,
             key="common",
             optional=True,
-            short="2023 clones: one common randomiser",
+            short="All clients use one common randomiser",
         ),
     )
 
@@ -128,6 +129,7 @@ def guarantee(eps0: float, distance: float, differences: tuple[str, ...]) -> Gua
     """
     return Guarantee(
         unit="one client's record, behind one message",
+        about="which of two records a client holds",
         replace_one="",
         add_remove=(
             "not covered: the number of messages is public, so a client who leaves is noticed; "
@@ -174,6 +176,7 @@ def text_of(result: Result, value: float, label: str, pure: bool = False) -> Cla
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")
         + f" is replaced by any other ({label})",
         tuple(pairs),
+        "after the shuffle",
     )
 
 
@@ -433,4 +436,5 @@ def own_claim_text(result: Result, series: Series, value: float) -> ClaimText:
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")
         + f" is replaced {other} ({series.label})",
         tuple(pairs),
+        "after the shuffle",
     )

@@ -131,6 +131,7 @@ PAGE = Page(
     ),
 )
 
+_CURVES = ("exact_2021", "exact_2023", "closed", "local", "lower")
 _PRESETS = (
     Preset(
         "published-bracket",
@@ -144,6 +145,7 @@ _PRESETS = (
         "0.1697698 by the 2021 analysis evaluated exactly, inside; 0.1181531 by the 2023 one, "
         "which no other for all common randomisers can better by more than 1 %: the lower bound "
         "(2RR, 3RR) is 0.1170.",
+        curves=_CURVES,
     ),
     Preset(
         "small-eps0",
@@ -154,6 +156,7 @@ _PRESETS = (
         Sweep("n", 1000, 1e7, 100, Scale.LOG),
         "",
         "0.05301 by the 2021 analysis, 0.04321 by the 2023 one.",
+        curves=_CURVES,
     ),
     Preset(
         "million",
@@ -164,6 +167,7 @@ _PRESETS = (
         Sweep("eps0", 0.1, 8, 100, Scale.LOG),
         "",
         "0.004335 by the 2021 analysis, 0.003514 by the 2023 one.",
+        curves=_CURVES,
     ),
     Preset(
         "condition-ignored",
@@ -177,6 +181,14 @@ _PRESETS = (
         "al., Figures 2 and 4).",
         "It would claim 2.347; binary randomised response has δ = 6.8e-8 there, 1,360 times what "
         "is allowed.",
+        curves=(
+            "exact_2021",
+            "exact_2023",
+            "closed",
+            "local",
+            "lower",
+            "outside",
+        ),
     ),
     Preset(
         "condition-8",
@@ -190,6 +202,11 @@ _PRESETS = (
         "conditions in (8) and (9) do not hold” (Section 4).",
         "At n = 1000 the limits are 1.185 and 1.997: neither holds at ε₀ = 3, and (9) fails, "
         "barely, at ε₀ = 2 as well.",
+        curves=(
+            "condition_8",
+            "condition_9",
+            "here",
+        ),
     ),
     Preset(
         "delta-curve",
@@ -200,6 +217,7 @@ _PRESETS = (
         Sweep("eps", 0.01, 1, 100, Scale.LOG),
         "",
         "δ = 1.0e-6 at ε = 0.1697698 by the 2021 analysis.",
+        curves=_CURVES,
     ),
     Preset(
         "known-randomiser",
@@ -211,6 +229,13 @@ _PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "",
         "0.02326 by its blanket, 0.04321 by the clones of 2023.",
+        curves=(
+            "own_exact",
+            "own_blanket",
+            "own_ratio",
+            "exact_2023",
+            "exact_2021",
+        ),
     ),
     Preset(
         "own-table",
@@ -227,6 +252,12 @@ _PRESETS = (
         Sweep("n", 2, 1000, 100, Scale.LOG),
         "",
         "Exactly 0.9811; 1.121 by its blanket, 1.661 by the clones of 2023.",
+        curves=(
+            "own_exact",
+            "own_blanket",
+            "own_ratio",
+            "exact_2023",
+        ),
     ),
 )
 

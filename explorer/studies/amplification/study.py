@@ -15,6 +15,7 @@ from explorer.privacy.odds import DUAL
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.randomisers.crowd import COARSE, FINE, RandomiserBounds
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
+from explorer.privacy.shuffle_rdp.worst_case_unsampled import WORST_CASE_UNSAMPLED
 from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
 from explorer.studies.amplification import guarantee as words, sources, theory
 from explorer.studies.amplification.help import PAGE, PRESETS
@@ -29,8 +30,8 @@ from explorer.studies.base.builders import (
     table_parameters,
 )
 from explorer.studies.base.claims import with_claim
-from explorer.studies.base.curve_study import CurveStudy, Points
-from explorer.studies.base.phrases import LOWER_BOUND, which_won
+from explorer.studies.base.curve_study import CurveStudy, Points, with_late_curve
+from explorer.studies.base.phrases import LOWER_BOUND, NOTHING_SMALLER, which_won
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
@@ -50,7 +51,7 @@ from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
-_COARSE_POINTS = 12
+_COARSE_POINTS = 8
 _EXACT_POINTS, _FEW_POINTS = 100, 50
 """Most points of the exact clones where each has a crowd of its own, of a few milliseconds; the
 second where crowds are huge."""
@@ -58,12 +59,19 @@ _HUGE_CROWD = 1e8
 _MIN_LOWER_POINTS, _MAX_LOWER_COUNTS = 9, 8e6
 """The lower bound gets fewer points, but not less than these, if it would list more counts."""
 _QUICK_CROWD = 1_000_000
+_WORST_POINTS = 32
+"""Most points of the worst case, of some 0.1 s."""
 _OWN_COARSE_POINTS, _OWN_POINTS = 6, 33
 _SUM_ERROR = 2e-9
 """Relative error of a δ computed as a sum, by which it is moved to its safe side."""
 
 _NO_EPS0_OF_TABLE = "infinite: the table has an output that is impossible for one input, so no ε₀"
 _NO_EPS0_HOLDS = "so small a crowd that the condition holds for no ε₀ at all"
+_NO_SEARCH = (
+    "the search for a worse randomiser is open here, or not offered: it is for two clients or more "
+    "and ε₀ up to 20"
+)
+_COMPUTING = "it is being computed"
 _SOURCES = {Clones.PUBLISHED: sources.EXACT_2021, Clones.STRONGER: sources.EXACT_2023}
 
 
@@ -116,6 +124,12 @@ class AmplificationPoints(Points):
             )
             for variant, value in values.items()
         }
+
+    @cached_property
+    def worst(self) -> Bound:
+        """The worst common randomiser, from above."""
+        values = theory.worst_case(self.swept, self.unknown, self.context)
+        return _defined(values, Role.UPPER, WORST_CASE_UNSAMPLED, _NO_SEARCH)
 
     @cached_property
     def lower_pairs(self) -> FloatArray:
@@ -176,6 +190,12 @@ def _defined(values: FloatArray, role: Role, source: Any, why: str) -> Bound:
     """Return a bound that is undefined where values are not finite."""
     valid = np.isfinite(values)
     return Bound(np.where(valid, values, np.nan), role, source, valid, "" if valid.all() else why)
+
+
+def _undefined(p: AmplificationPoints) -> Bound:
+    """Return the place of the worst case until it is known."""
+    nowhere = np.full(p.eps0.shape, np.nan)
+    return _defined(nowhere, Role.UPPER, WORST_CASE_UNSAMPLED, _COMPUTING)
 
 
 def _closed(p: AmplificationPoints) -> Bound:
@@ -299,7 +319,7 @@ _EXACT_2023 = Curve(
 _LOCAL = Curve(
     "local",
     words.LOCAL,
-    "ε₀ alone, no shuffling",
+    "without shuffling",
     Role.UPPER,
     sources.LOCAL,
     _local,
@@ -319,7 +339,7 @@ _OUTSIDE = Curve(
 _LOWER = Curve(
     "lower",
     LOWER_BOUND,
-    "no bound can be below",
+    "lower bound",
     Role.LOWER,
     sources.LOWER,
     _lower,
@@ -329,11 +349,27 @@ _LOWER = Curve(
         "leak less"
     ),
     primary=5,
+    remark=NOTHING_SMALLER,
     points=lambda p: p.for_lower,
 )
+_WORST_CASE = Curve(
+    "worst_case",
+    words.WORST,
+    "worst case",
+    Role.UPPER,
+    WORST_CASE_UNSAMPLED,
+    lambda p: _undefined(p) if not p.coarse else None,
+    note=(
+        "of all ε₀-LDP randomisers that all clients share, whatever the others hold; a search "
+        "checks that no other is worse"
+    ),
+    primary=6,
+    claimable=5,
+    assumes=("common",),
+)
 # Last, so that the other curves keep their colours when it is added.
-_OF_EPSILON = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _OUTSIDE, _LOWER)
-_OF_DELTA = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _LOWER)
+_OF_EPSILON = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _OUTSIDE, _LOWER, _WORST_CASE)
+_OF_DELTA = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _LOWER, _WORST_CASE)
 _OF_ONE_RANDOMISER = (
     *(
         Curve(
@@ -678,6 +714,28 @@ class AmplificationStudy(CurveStudy):
             return (p,)
         return (p.thinned(_COARSE_POINTS, Fidelity.COARSE), p)
 
+    def claimed_number(self, p: AmplificationPoints) -> tuple[Curve, AmplificationPoints] | None:
+        """Return the exact clones of 2021 at the sliders' values, where few points come first."""
+        if p.request.quantity not in ("eps", "delta") or len(tuple(self.stages(p))) == 1:
+            return None
+        last = {key: column[-1:] for key, column in p.swept.columns.items()}
+        return _EXACT_2021, p.at(SweptPoints(p.swept.sweep, np.empty(0), last))
+
+    def simulation(self, p: AmplificationPoints) -> Callable[[Result], Iterator[Result]] | None:
+        """Return the function that adds the worst case, a search, at the sliders first."""
+        if p.request.quantity not in ("eps", "delta") or p.coarse:
+            return None
+
+        def add(answer: Result) -> Iterator[Result]:
+            only, drawn = p.at(p.swept.only_sliders()), p.thinned(_WORST_POINTS)
+            answer = with_claim(with_late_curve(answer, _WORST_CASE, only, only.worst))
+            yield answer
+            lower = drawn.lower_pairs.max(axis=0)
+            answer = with_late_curve(answer, _WORST_CASE, drawn, drawn.worst, lower)
+            yield with_claim(replace(answer, complete=True))
+
+        return add
+
     def readouts(self, p: AmplificationPoints) -> tuple[ScalarResult, ...]:
         """Return the bounds at the sliders, and which randomiser has the lower one."""
         shown = p.request.quantity
@@ -747,6 +805,11 @@ class AmplificationStudy(CurveStudy):
     def result(self, p: AmplificationPoints, *, complete: bool) -> Result:
         """Return the answer, its guarantee completed by the claimed bound."""
         answer = super().result(p, complete=complete)
+        if not complete:
+            series = (
+                replace(s, computing=True) if s.key == _WORST_CASE.key else s for s in answer.series
+            )
+            answer = replace(answer, series=tuple(series))
         if p.request.quantity != "region" or answer.guarantee is None:
             return with_claim(answer)
         # Nothing is claimed of a region: its guarantee is that of the exact clones, or of ε₀.

@@ -23,6 +23,7 @@ from explorer.privacy.randomisers.crowd import (
 )
 from explorer.privacy.randomisers.tables import ExactCrowd, enumerable
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
+from explorer.privacy.shuffle_rdp.worst_case_unsampled import MAX_EPS0, MIN_EPS0, UnsampledRound
 from explorer.privacy.shuffling import (
     ClonePair,
     Clones,
@@ -44,6 +45,7 @@ _BATCH = 25
 _CROWD_BATCH = 13
 """Crowds of one value each computed between two checks for cancellation."""
 _MAX_CACHED = 20_000
+_SUM_ERROR = 2e-9
 _MIN_COST = 60_000
 """Cost of the search for ε in a small crowd, in counts of a large one."""
 _FEW_CLASSES = 8
@@ -62,6 +64,32 @@ def exact_clones(
     eps0, n, given = points["eps0"], points["n"], points["delta" if unknown == "eps" else "eps"]
     compute = _of_one_crowd if one_crowd(points) else _of_many_crowds
     return dict(zip(variants, compute(eps0, n, given, unknown, variants, context), strict=True))
+
+
+def worst_case(points: SweptPoints, unknown: Unknown, context: Context) -> FloatArray:
+    """Return ε at δ, or δ at ε, of the worst common randomiser, from above; NaN without search.
+
+    Never above the clones of 2023.
+    """
+    eps0, n, given = points["eps0"], points["n"], points["delta" if unknown == "eps" else "eps"]
+    out = np.full(given.shape, np.nan)
+    cached: dict[tuple[object, ...], float] = context.cached(("amplification", "worst"), dict)
+    for i, (local, crowd, value) in enumerate(zip(eps0, n, given, strict=True)):
+        if not MIN_EPS0 <= local <= MAX_EPS0 or crowd < 2:
+            continue
+        context.check()
+        key = (unknown, float(local), float(crowd), float(value))
+        if key not in cached:
+            if len(cached) >= _MAX_CACHED:
+                cached.clear()
+            round_ = UnsampledRound(local, crowd)
+            found = round_.epsilon(value) if unknown == "eps" else round_.certify(value)
+            cached[key] = found.value if found.closed else math.nan
+        out[i] = cached[key]
+    if unknown == "delta":
+        clones = np.asarray(shuffled_delta(np.minimum(given, eps0), eps0, n, Clones.STRONGER))
+        out = np.minimum(out, np.where(given < eps0, clones * (1 + _SUM_ERROR), 0.0))
+    return out
 
 
 def _of_one_crowd(

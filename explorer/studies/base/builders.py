@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.randomisers.tables import checked_table
+from explorer.privacy.randomisers.tables import MAX_INPUTS, MAX_OUTPUTS, checked_table
 from explorer.studies.base.csv_table import DecimalSign, TableFileError, read_csv
 from explorer.studies.base.parameters import Kind, Parameter, Scale, table_rows, table_text
 from explorer.studies.base.study import Context, Request
@@ -152,7 +152,7 @@ def orders(
     *,
     key: str = "lam_max",
     symbol: str = "λₘₐₓ",
-    name: str = "largest order searched",
+    name: str = "maximum Rényi order",
     **more: Unpack[More],
 ) -> Parameter:
     """Return an order of Rényi divergence, from 2."""
@@ -239,8 +239,16 @@ def table_key(request: Request, kind: str, prefix: str) -> tuple[object, ...]:
     return (kind, *(request[key] for key in keys))
 
 
-def table_of(request: Request, kind: str, prefix: str, context: Context) -> FloatArray | None:
+def table_of(
+    request: Request,
+    kind: str,
+    prefix: str,
+    context: Context,
+    most: tuple[int, int] = (MAX_INPUTS, MAX_OUTPUTS),
+) -> FloatArray | None:
     """Return the table that a request names; None if its file is not chosen yet.
+
+    It may have at most so many inputs and outputs.
 
     Raises
     ------
@@ -250,16 +258,19 @@ def table_of(request: Request, kind: str, prefix: str, context: Context) -> Floa
         If the file is not open.
     """
     if kind == TYPED:
-        return checked_table(table_rows(str(request[prefix]), "typed table"), "typed table")
+        rows = table_rows(str(request[prefix]), "typed table")
+        return checked_table(rows, "typed table", most=most)
     value = str(request[f"{prefix}_file"])
     if not value:
         return None
     return _from_file(
-        context.file(value), value.partition("#")[0], str(request[f"{prefix}_decimal"])
+        context.file(value), value.partition("#")[0], str(request[f"{prefix}_decimal"]), most
     )
 
 
-def _from_file(path: Path, name: str, decimal: str) -> FloatArray:
+def _from_file(
+    path: Path, name: str, decimal: str, most: tuple[int, int] = (MAX_INPUTS, MAX_OUTPUTS)
+) -> FloatArray:
     read = read_csv(path, name, decimal, comments=True, keep="fewer rows")
     if not read.rows:
         raise TableFileError(f"{name}: there is no row; give a row of probabilities for each input")
@@ -274,4 +285,4 @@ def _from_file(path: Path, name: str, decimal: str) -> FloatArray:
         "probabilities where the first row has another number; give every input as many",
         "is not a probability; give a number from 0 to 1",
     )
-    return checked_table(result, name, lines=tuple(read.lines))
+    return checked_table(result, name, lines=tuple(read.lines), most=most)

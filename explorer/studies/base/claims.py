@@ -6,16 +6,28 @@ ask `evaluate_claim`, or take an answer through `with_claim`, and nothing else c
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Grade, Role
-from explorer.studies.base.numbers import at_least, at_most, format_number
-from explorer.studies.base.phrases import Headline, useless
+from explorer.studies.base.numbers import at_least, at_most, format_number, nearest
+from explorer.studies.base.phrases import (
+    MAX_USEFUL_CHANCE,
+    NOT_USEFUL,
+    Headline,
+    chance_of,
+    odds_basis,
+    times_in_100,
+    useless,
+)
 from explorer.studies.base.plots import Claim, ClaimText
 from explorer.studies.base.study import Condition, Quantity, Result, Series, Study, quantity
 from explorer.studies.registry import get_study
 
+BEST_CLAIM = {"bounds": "best applicable bound", "mechanisms": "best mechanism"}
+"""What is claimed by default, by kind of claim."""
+NO_BOUND_YET = Headline("…", "Computing. No bound yet.")
+NO_BOUND_APPLIES = Headline("–", "No bound applies here. The legend says why.")
 STILL_COMPUTING = "Further bounds are being computed."
 """Replaces a statement that further bounds may change."""
 NOT_CLAIMABLE = "it is not among what may be claimed of this question"
@@ -30,12 +42,15 @@ class UnclaimedReason:
     ----------
     why : str
         After “not claimed:”, without a full stop.
-    mark : str
-        The same in two words; empty where the role of the series, or the user's choice, says it.
+    remark : str
+        The same in a few words, for the legend.
+    rival : bool
+        Whether it is a bound all the same, and not claimed for what it assumes or is of.
     """
 
     why: str
-    mark: str = ""
+    remark: str
+    rival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,8 @@ class ClaimedBound:
         Whether a bound that may be claimed is still being computed.
     kind : str
         As of `Claim`.
+    outdated : bool
+        Whether `value` is that of an earlier answer, until there is a new one.
     """
 
     series: Series
@@ -67,6 +84,7 @@ class ClaimedBound:
     why: str = ""
     awaited: bool = False
     kind: str = "bounds"
+    outdated: bool = False
 
     @property
     def line(self) -> str:
@@ -78,11 +96,13 @@ class ClaimedBound:
             line = f"What you claim is being computed; so far {self.text.number} by {name}"
         elif self.wanted:
             failing = f"“{self.failing.label}”" if self.failing else "What you claim"
-            line = f"{failing} says nothing here: {self.why}. Tightest valid: {self.text.number}"
+            line = (
+                f"{failing} does not apply here: {self.why}. Best applicable bound: "
+                f"{self.text.number}"
+            )
             line += f" by {name}"
         else:
-            best = "tightest valid bound" if self.kind == "bounds" else "best of them"
-            line = f"Claimed: {self.text.number} by {name}, the {best} here"
+            line = f"Claimed: {self.text.number} by {name}, the {BEST_CLAIM[self.kind]}"
         if self.series.grade is Grade.PROVED:
             line += "; rounding included"
         waits = self.awaited and not self.waiting
@@ -110,6 +130,57 @@ def check_claim(study: Study, quantity_key: str, wanted: str) -> None:
         )
 
 
+def carry_over(before: Result | None, result: Result, held: str = "") -> Result:
+    """Return an incomplete answer with the curves of an earlier one that it does not have yet.
+
+    While a slider moves, the set of curves, their order and the claimed bound then stay what they
+    were. A complete answer is returned as it is.
+
+    Parameters
+    ----------
+    before : Result or None
+        The answer shown before; ignored if it is of another study, quantity or x axis.
+    result : Result
+    held : str
+        Key of the bound that was claimed in `before`; empty for none.
+
+    Returns
+    -------
+    Result
+        With `outdated`, `outdated_numbers` and `held` set. A curve or number counts as not computed
+        yet if it is missing, marked as such, or has another role than before, as an estimate has.
+    """
+    if result.complete or before is None or _axes(before) != _axes(result):
+        return result
+    known = {s.key: s for s in before.series}
+    fresh = {s.key: s for s in result.series if not s.computing}
+    curves = {key for key, s in known.items() if key not in fresh or fresh[key].role is not s.role}
+    numbers = {r.key: r for r in result.readouts}
+    missing = {
+        r.key: r
+        for r in before.readouts
+        if r.key in known and (r.key not in numbers or numbers[r.key].role is not r.role)
+    }
+    # What a former stage of the same answer had is up to date.
+    same = before.request == result.request
+    return replace(
+        result,
+        series=(
+            *(s if key in curves else fresh[key] for key, s in known.items()),
+            *(s for s in result.series if s.key not in known),
+        ),
+        readouts=(*(r for r in result.readouts if r.key not in missing), *missing.values()),
+        outdated=frozenset(before.outdated & curves if same else curves),
+        outdated_numbers=frozenset(before.outdated_numbers & missing.keys() if same else missing),
+        held=held,
+    )
+
+
+def _axes(result: Result) -> tuple[object, ...]:
+    sweep = result.request.sweep
+    return result.request.study, result.request.quantity, sweep and (sweep.key, sweep.scale)
+
+
 def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
     """Return the claimed bound of an answer at the sliders' values; None if nothing can be claimed.
 
@@ -126,26 +197,38 @@ def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
     if claim is None:
         return None
     known = {s.key: s for s in result.series if not s.pin}
+    accepted = _accepted(known, wanted)
+    held = wanted or result.held
+    if held in claim.among and held in result.outdated_numbers and held in known:
+        series = known[held]
+        value = value_here(result, series)
+        text = (claim.text or number_text)(result, series, value)
+        return ClaimedBound(series, value, text, wanted, kind=claim.kind, outdated=True)
     reasons = {
-        key: _why_not(result, known[key], claim, chosen=key == wanted)
+        key: _why_not(result, known[key], claim, accepted)
         for key in claim.among
-        if key in known
+        if key in known and key not in result.outdated_numbers
     }
     valid = {key: value_here(result, known[key]) for key, why in reasons.items() if why is None}
     if not valid:
         return None
-    awaited = not result.complete and any(
-        key not in valid and (key not in known or known[key].computing) for key in claim.among
-    )
     turn = -1 if claim.better == "high" else 1
     tightest = min(valid, key=lambda key: turn * valid[key])
-    key = wanted if wanted in valid else tightest
+    key = next((key for key in (wanted, result.held) if key in valid), tightest)
+    # What was claimed before stays claimed, and its texts with it, until the answer is complete.
+    awaited = (
+        not result.complete
+        and key != result.held
+        and any(
+            key not in valid and (key not in known or known[key].computing) for key in claim.among
+        )
+    )
     failing, why = None, ""
     if wanted and key != wanted:
         failing = known.get(wanted)
         coming = not result.complete and (failing is None or failing.computing)
         reason = reasons.get(wanted) or UnclaimedReason(
-            "it is not among the bounds of this question"
+            "it is not among the bounds of this question", "not claimed: not of this question"
         )
         why = "" if coming else reason.why
     series, value = known[key], valid[key]
@@ -178,16 +261,27 @@ def unclaimed_reasons(result: Result, found: ClaimedBound | None) -> dict[str, U
     if claim is None:
         return {}
     turn, other = (-1, Role.UPPER) if claim.better == "high" else (1, Role.LOWER)
+    known = {s.key: s for s in result.series if not s.pin}
+    accepted = _accepted(known, "" if found is None else found.wanted)
     reached = math.inf if found is None else turn * found.value
     out = {}
     for series in result.series:
         value = turn * value_here(result, series)
-        if series.pin or series.role is other or not value < reached:
+        if series.pin or series.role is other or series.key in result.outdated_numbers:
             continue
-        out[series.key] = _why_not(result, series, claim, chosen=False) or UnclaimedReason(
-            f"you claim “{found.series.label}”" if found else "nothing can be claimed here"
+        if not value < reached:
+            continue
+        out[series.key] = _why_not(result, series, claim, accepted) or _chosen_by_user(
+            result, found
         )
     return out
+
+
+def _chosen_by_user(result: Result, found: ClaimedBound | None) -> UnclaimedReason:
+    if found is None:
+        return UnclaimedReason("nothing can be claimed here", "not claimed: nothing can be here")
+    name = get_study(result.request.study).short_name(found.series.key, found.series.label)
+    return UnclaimedReason(f"you claim “{found.series.label}”", f"not claimed: you chose {name}")
 
 
 def with_claim(result: Result, wanted: str = "") -> Result:
@@ -244,25 +338,102 @@ def number_text(result: Result, _series: Series, value: float) -> ClaimText:
     )
 
 
+def _accepted(known: Mapping[str, Series], wanted: str) -> frozenset[str]:
+    """Return the keys of the conditions that the user accepts by claiming a bound."""
+    return frozenset(known[wanted].assumes) if wanted in known else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalClaim:
+    """A tighter bound that may be claimed once an optional condition is confirmed.
+
+    Attributes
+    ----------
+    series : Series
+    number : str
+        Its number at the sliders' values, with symbol and relation.
+    confirmed : bool
+        Whether the user claims a bound that assumes the condition.
+    """
+
+    series: Series
+    number: str
+    confirmed: bool
+
+
+def optional_claims(result: Result, wanted: str = "") -> dict[str, OptionalClaim]:
+    """Return by key of the optional conditions the tightest bound that assumes them.
+
+    Arguments as for `evaluate_claim`. Conditions that make no tighter bound valid are left out, but
+    for those that the claimed bound assumes.
+    """
+    found = evaluate_claim(result, wanted)
+    if found is None or found.outdated:
+        return {}
+    claim = get_study(result.request.study).claims[result.request.quantity]
+    turn = -1 if claim.better == "high" else 1
+    known = {s.key: s for s in result.series if not s.pin and s.key in claim.among}
+    accepted, out = _accepted(known, wanted), {}
+    for condition in result.conditions:
+        if not (condition.optional and condition.key and condition.holds is None):
+            continue
+        values = {
+            key: turn * value_here(result, series)
+            for key, series in known.items()
+            if condition.key in series.assumes
+            and key not in result.outdated_numbers
+            and _why_not(result, series, claim, accepted | {condition.key}) is None
+        }
+        if not values:
+            continue
+        series = known[min(values, key=lambda key: values[key])]
+        confirmed = condition.key in accepted
+        if confirmed or values[series.key] < turn * found.value:
+            value = value_here(result, series)
+            text = (claim.text or number_text)(result, series, value)
+            out[condition.key] = OptionalClaim(series, text.number, confirmed)
+    return out
+
+
 def _why_not(
-    result: Result, series: Series, claim: Claim, *, chosen: bool
+    result: Result, series: Series, claim: Claim, accepted: frozenset[str]
 ) -> UnclaimedReason | None:
-    """Return the reason why a series can't be claimed at the sliders' values; None if it can."""
+    """Return the reason why a series can't be claimed at the sliders' values; None if it can.
+
+    `accepted` has the keys of the optional conditions that the user has confirmed.
+    """
     bound = Role.LOWER if claim.better == "high" else Role.UPPER
     if series.role not in (bound, Role.EXACT):
-        return UnclaimedReason(f"it is no {bound.value}")
+        study = get_study(result.request.study)
+        shown = quantity(study, result.request.quantity)
+        remark = f"not claimed: no bound on {shown.symbol or shown.name}"
+        if series.role is Role.ESTIMATE:
+            remark = ""  # the role says that it is no bound
+        return UnclaimedReason(f"it is no {bound.value}", remark)
     if series.key not in claim.among:
-        return UnclaimedReason(claim.besides.get(series.key, NOT_CLAIMABLE), "not claimed")
+        why = claim.besides.get(series.key, NOT_CLAIMABLE)
+        return UnclaimedReason(why, f"not claimed: {why}", rival=True)
     for condition in result.conditions:
         if condition.key and condition.key in series.assumes:
             if condition.holds is False:
-                return UnclaimedReason(_failing(condition), "fails here")
-            if condition.holds is None and condition.optional and not chosen:
-                return UnclaimedReason(f"it assumes more: {condition.text}", "assumes more")
+                remark = "not claimed: a condition does not hold"
+                return UnclaimedReason(_failing(condition), remark, rival=True)
+            if condition.holds is None and condition.optional and condition.key not in accepted:
+                why = f"it assumes more: {condition.text}"
+                return UnclaimedReason(why, _not_confirmed(result, series), rival=True)
     if math.isfinite(value_here(result, series)):
         return None
     text = next((r.note for r in result.readouts if r.key == series.key), "")
-    return UnclaimedReason(text or series.undefined_reason or "it has no value at the slider's")
+    why = text or series.undefined_reason or "it has no value at the slider's"
+    return UnclaimedReason(why, "not claimed: no value here")
+
+
+def _not_confirmed(result: Result, series: Series) -> str:
+    open_ones = [
+        c for c in result.conditions if c.key in series.assumes and c.optional and c.holds is None
+    ]
+    conditions = "1 condition" if len(open_ones) == 1 else f"{len(open_ones)} conditions"
+    return f"not claimed: {conditions} not confirmed"
 
 
 def _failing(condition: Condition) -> str:
@@ -306,11 +477,51 @@ def headline_of(study: Study, result: Result, found: ClaimedBound | None) -> Hea
     if plot is not None and plot.headline is not None:
         return plot.headline(result, found)
     if found is None:
+        if result.request.quantity in study.claims:
+            return NO_BOUND_APPLIES if result.complete else NO_BOUND_YET
         return _first_number(study, result)
     name = study.short_name(found.series.key, found.series.label)
     shown = quantity(study, result.request.quantity)
     sentence = found.text.lines[0] if found.text.lines else _by(shown, name)
+    if found.failing is not None and found.why:
+        failing = study.short_name(found.failing.key, found.failing.label)
+        sentence = (
+            f"{failing[:1].upper()}{failing[1:]} does not apply here ({_needed(result, found)}). "
+            f"{BEST_CLAIM[found.kind].capitalize()}: {found.text.number}, by {name}."
+        )
+    elif found.text.when and sentence != STILL_COMPUTING:
+        sentence = _privacy_sentence(result, found, name)
     return Headline(found.text.number, sentence)
+
+
+def _needed(result: Result, found: ClaimedBound) -> str:
+    """Return what the bound that the user claims needs and does not have, or why it is absent."""
+    assumed = found.failing.assumes if found.failing is not None else ()
+    for condition in result.conditions:
+        if condition.key in assumed and condition.holds is False:
+            return f"needs {condition.text.split(': ', 1)[-1]}"
+    return found.why.split(";")[0]
+
+
+def _privacy_sentence(result: Result, found: ClaimedBound, name: str) -> str:
+    """Return what a claimed ε or δ says of each client's record, and the odds that go with it."""
+    role = found.series.role
+    known = "the exact value" if role is Role.EXACT else f"an {role.value}"
+    number = found.text.number
+    if number.startswith("δ"):  # δ alone is no guarantee; that of an ε stands below its number
+        number += f" at ε = {nearest(found.text.pairs[0][0])}"
+    says = f"Each client's record has {number} {found.text.when}: {known} by {name}."
+    promise = None
+    if result.guarantee is not None:
+        promise = replace(result.guarantee, pairs=found.text.pairs)
+    chance = chance_of(promise) if promise is not None else None
+    if promise is None or chance is None:
+        return says
+    if chance >= MAX_USEFUL_CHANCE:
+        return f"{says} {NOT_USEFUL}"
+    by = "By the same bound, an" if not odds_basis(promise) else "An"
+    right = times_in_100(chance)
+    return f"{says} {by} attacker who starts at 50 : 50 is right at most {right} % of the time."
 
 
 def _first_number(study: Study, result: Result) -> Headline | None:

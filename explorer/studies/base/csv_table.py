@@ -39,6 +39,9 @@ MAX_NUMBER_LENGTH = 64
 """Characters of a number; longer fields are none, and no pattern sees them."""
 _LIKE = re.compile(r"[+-]?([.,]?[0-9][0-9_.,]*([eE][+-]?[0-9]+)?|nan|inf(inity)?)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_HEADING = 300
+"""Characters of a heading with bounds; matching time grows with their square."""
+_BOUNDS = re.compile(r"^(?P<name>.*?)\s*\[(?P<low>[^:\]]+):(?P<high>[^:\]]+)\]$")
 
 
 class DecimalSign(StrEnum):
@@ -127,12 +130,34 @@ def number_field(text: str, delimiter: str, decimal: str) -> float | None:
     return value if SMALLEST <= abs(value) <= LARGEST else None
 
 
+def heading_bounds(heading: str, where: str) -> tuple[str, tuple[float, float] | None]:
+    """Return a column's name and the public bounds in its heading: ``age [0:120]``, if any.
+
+    Raises
+    ------
+    TableFileError
+        If they are not two numbers in order; the message begins with `where` and the heading.
+    """
+    match = _BOUNDS.match(heading) if len(heading) <= _MAX_HEADING else None
+    if match is None:
+        return heading, None
+    low, high = (number_field(match[end], ";", ".") for end in ("low", "high"))
+    if low is None or high is None or not low < high:
+        raise TableFileError(
+            f"{where}, {heading!r}: the bounds in brackets must be two numbers, the smaller "
+            "first, as in age [0:120]"
+        )
+    return match["name"] or heading, (low, high)
+
+
 MAX_RECORDS = 1_000_000
 MAX_BYTES = 50_000_000
 MAX_KEPT_BYTES = 500_000_000
 """Of a file whose first rows are kept, however many there are."""
 """Of files that are read into a table of items."""
 DELIMITERS = ("\t", ";", ",")
+_BLOCK_ROWS = 20_000
+"""Rows whose fields are made numbers at once, so that a copy of their text stays small."""
 _MAX_HEAD_ROWS = 1000
 """Lines that decide on the delimiter."""
 _EXAMPLES = 5
@@ -262,6 +287,7 @@ def read_csv(
     *,
     comments: bool = False,
     max_rows: int | None = None,
+    max_fields: int | None = None,
     keep: str = "",
 ) -> CsvTable:
     """Return a file's rows and how its numbers are written.
@@ -277,8 +303,10 @@ def read_csv(
         Whether lines that begin with ``#`` are left out.
     max_rows : int, optional
         Rows after so many are not read.
+    max_fields : int, optional
+        A file of more fields is refused, before they take memory.
     keep : str
-        What to keep of a file of more than `MAX_BYTES`, which is refused then.
+        What to keep of a file of more than `MAX_BYTES` or `max_fields`, which is refused then.
 
     Raises
     ------
@@ -299,9 +327,18 @@ def read_csv(
         raise TableFileError(
             f"{name}, line {line}: not UTF-8 text; save the file as CSV in UTF-8"
         ) from None
+    # Each field but a line's last ends with a sign that can delimit. A decimal comma is such a sign
+    # too, hence the factor: fields are counted exactly while they are read.
+    signs = sum(map(raw.count, (b"\t", b";", b",", b"\n")))
+    if max_fields is not None and signs > 2 * max_fields:
+        raise _too_many_fields(name, max_fields, keep)
     delimiter = _delimiter(text, comments)
+    fields_read = 0
     lines, rows = [], []
     for line, fields in itertools.islice(_rows(text, delimiter, name, comments), max_rows):
+        fields_read += len(fields)
+        if max_fields is not None and fields_read > max_fields:
+            raise _too_many_fields(f"{name}, line {line}", max_fields, keep)
         lines.append(line)
         rows.append(fields)
     sign = DecimalSign(decimal)
@@ -318,7 +355,14 @@ def read_csv(
     return replace(table, dialect=Dialect(delimiter, ","))
 
 
-def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvTable:
+def read_records(
+    path: Path,
+    name: str,
+    decimal: str = DecimalSign.AUTO,
+    *,
+    max_fields: int | None = None,
+    keep: str = "",
+) -> CsvTable:
     """Read a table of at least two columns and two rows, one record each.
 
     The first line holds names unless all its fields are numbers; without it names are made up.
@@ -326,7 +370,7 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
 
     Parameters
     ----------
-    path, name, decimal
+    path, name, decimal, max_fields, keep
         As in `read_csv`.
 
     Raises
@@ -334,7 +378,9 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
     TableFileError
         If it can't be read as such a table; the message names file and line and says what to do.
     """
-    table = read_csv(path, name, decimal, max_rows=MAX_RECORDS + 2)
+    table = read_csv(
+        path, name, decimal, max_rows=MAX_RECORDS + 2, max_fields=max_fields, keep=keep
+    )
     table = _with_column_names(table) if table.rows else table
     count = len(table.names)
     kept: list[int] = []
@@ -354,6 +400,10 @@ def read_records(path: Path, name: str, decimal: str = DecimalSign.AUTO) -> CsvT
             f"{name}: {result}{aside}; at least 2 are needed, one a line, after a line of names"
         )
     return table.keeping(kept, rejected)
+
+
+def _too_many_fields(where: str, most: int, keep: str) -> TableFileError:
+    return TableFileError(f"{where}: the file has more than {most:,} fields; keep {keep}")
 
 
 def _with_column_names(table: CsvTable) -> CsvTable:
@@ -381,26 +431,33 @@ def numeric(table: CsvTable) -> tuple[CsvTable, FloatArray]:
     TableFileError
         If hardly any row is left; the message names file, line and field.
     """
-    values = _plain_numbers(table)
-    if values is not None:
-        return table, values
-    number, numbers = table.dialect.number, []
+    number, values = table.dialect.number, np.empty((len(table.rows), len(table.names)))
     kept: list[int] = []
     rejected: list[RejectedRow] = []
-    for i, (line, row) in enumerate(zip(table.lines, table.rows, strict=True)):
-        parsed = [number(field) for field in row]
-        if None not in parsed:
-            kept.append(i)
-            numbers.append(parsed)
-        else:
-            bad = parsed.index(None)
-            rejected.append(RejectedRow(line, table.names[bad], why_no_number(table, row[bad])))
+    for start in range(0, len(table.rows), _BLOCK_ROWS):
+        block = range(start, min(start + _BLOCK_ROWS, len(table.rows)))
+        plain = _plain_numbers(replace(table, rows=table.rows[start : block.stop]))
+        if plain is not None:
+            values[len(kept) : len(kept) + len(block)] = plain
+            kept.extend(block)
+            continue
+        for i in block:
+            row = table.rows[i]
+            parsed = [number(field) for field in row]
+            if None not in parsed:
+                values[len(kept)] = parsed
+                kept.append(i)
+            else:
+                bad, line = parsed.index(None), table.lines[i]
+                rejected.append(RejectedRow(line, table.names[bad], why_no_number(table, row[bad])))
+    if not rejected:
+        return table, values
     if len(kept) < max(2, len(table.rows) // 2):
         raise TableFileError(
             f"{table.name}, {rejected[0]}; {len(rejected)} of {len(table.rows)} records are not "
             "all numbers: remove columns of words"
         )
-    return table.keeping(kept, rejected), np.array(numbers, dtype=float)
+    return table.keeping(kept, rejected), values[: len(kept)]
 
 
 def why_no_number(table: CsvTable, text: str) -> str:

@@ -12,8 +12,10 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from explorer.privacy.core.bound import Bound, FloatArray
-from explorer.studies.base.plots import Curve, Text
+from explorer.studies.base.plots import Curve, Text, name_at
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -113,6 +115,14 @@ class CurveStudy(Study):
         """
         return (p,)
 
+    def claimed_number(self, p: Any) -> tuple[Curve, Any] | None:
+        """Return the curve that is claimed by default, and its points at the sliders alone.
+
+        For studies whose first stage would take longer than a frame, or lacks that curve: its
+        number is then the first answer. None where there is no need.
+        """
+        return None
+
     def simulation(self, p: Any) -> Callable[[Result], Iterator[Result]] | None:
         """Return the function that adds simulated curves to the last answer; None without any."""
         return None
@@ -166,10 +176,14 @@ class CurveStudy(Study):
         )
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the answer of every stage, then those with simulated curves."""
-        stages = tuple(self.stages(self.points(swept_points(self, request), request, context)))
+        """Yield the claimed number, the answer of every stage, those with simulated curves."""
+        p = self.points(swept_points(self, request), request, context)
         if request.fidelity is Fidelity.COARSE:
-            stages = stages[:1]
+            stages = tuple(self.stages(p))[:1]
+        else:
+            if (number := self.claimed_number(p)) is not None:
+                yield self._number(*number)
+            stages = tuple(self.stages(p))
         for p in stages:
             context.check()
             last = p is stages[-1]
@@ -178,6 +192,38 @@ class CurveStudy(Study):
             yield result
             if simulation is not None:
                 yield from simulation(result)
+
+    def _number(self, curve: Curve, p: Any) -> Result:
+        """Return an answer that has one number at the sliders, and its curve yet to come."""
+        bound = curve.bound(p)
+        assert bound is not None
+        p.bounds[curve.key] = bound
+        label, none = _text(curve.label, p), np.empty(0)
+        p.context.check()
+        return Result(
+            p.request,
+            Fidelity.COARSE,
+            series=(
+                Series(
+                    curve.key,
+                    label,
+                    bound.role,
+                    none,
+                    none,
+                    bound.reference,
+                    mark=curve.mark,
+                    formula=True,
+                    grade=bound.grade,
+                    assumes=curve.assumes,
+                    computing=True,
+                    colour=self._colour(curve, p, label),
+                ),
+            ),
+            readouts=(
+                scalar_from(curve.key, label, bound, unit=curve.unit, note=_text(curve.note, p)),
+            ),
+            curve_follows=True,
+        )
 
     def _series(self, curve: Curve, p: Any) -> Series | None:
         """Draw a curve, and keep its bound in `p.bounds`."""
@@ -198,11 +244,54 @@ class CurveStudy(Study):
                 mark=curve.mark,
                 assumes=curve.assumes,
             )
-        return None if series is None else replace(series, colour=curve.colour)
+        return (
+            None if series is None else replace(series, colour=self._colour(curve, p, series.label))
+        )
+
+    def _colour(self, curve: Curve, p: Any, label: str) -> int | None:
+        return self.colours.get((p.request.quantity, name_at(curve, label)), curve.colour)
 
     @staticmethod
     def _has_space(request: Request) -> bool:
         return any(key == "space" for key, _ in request.values)
+
+
+def with_late_curve(
+    answer: Result,
+    curve: Curve,
+    p: Points,
+    bound: Bound,
+    lower: FloatArray | None = None,
+) -> Result:
+    """Return an answer with a curve that it only announced, or with its number alone.
+
+    Parameters
+    ----------
+    answer : Result
+        Has a series of the curve's key, if points are given.
+    curve : Curve
+        An upper bound.
+    p : Points
+        Where it was computed; the sliders' point last. With that point alone the curve is still to
+        come.
+    bound : Bound
+    lower : ndarray of float, optional
+        A lower bound at these points: the curve then has the bracket between them as its band.
+    """
+    label, note = _text(curve.label, p), _text(curve.note, p)
+    number = scalar_from(curve.key, label, bound, unit=curve.unit, note=note)
+    readouts = (*(r for r in answer.readouts if r.key != curve.key), number)
+    if not p.swept.x.size:
+        return replace(answer, readouts=readouts)
+    series = series_from(curve.key, label, p.swept, bound, note=note, assumes=curve.assumes)
+    if lower is not None:
+        both = np.isfinite(lower[:-1]) & np.isfinite(series.y)
+        low, high = (np.where(both, edge, np.nan) for edge in (lower[:-1], series.y))
+        series = replace(series, low=low, high=high)
+    drawn = tuple(
+        replace(series, colour=s.colour) if s.key == curve.key else s for s in answer.series
+    )
+    return replace(answer, series=drawn, readouts=readouts)
 
 
 def _text(text: Text, p: Any) -> str:

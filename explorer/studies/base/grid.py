@@ -404,6 +404,7 @@ def series_of(raw: dict[str, Any]) -> list[Series]:
             grade=Grade(s["grade"]),
             assumes=tuple(s["assumes"]),
             computing=s["computing"],
+            colour=s.get("colour"),  # of a checkpoint before curves had one: none
         )
         for s in raw["series"]
     ]
@@ -426,6 +427,7 @@ def _series_to_dict(s: Series) -> dict[str, Any]:
         "grade": s.grade.value,
         "assumes": list(s.assumes),
         "computing": s.computing,
+        "colour": s.colour,
     }
 
 

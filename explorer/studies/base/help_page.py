@@ -87,7 +87,7 @@ class Preset:
     users : int or None
         How many of the check-ins' users are sampled; None leaves that as it is.
     error_over : str
-        Of the map: the axis over which *Which ε?* opens with error curves; empty leaves it as it
+        Of the map: the axis over which *Utility* opens with error curves; empty leaves it as it
         is.
     judged_on : str
         The figure whose made data they are judged on; empty leaves that as it is.

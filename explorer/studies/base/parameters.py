@@ -183,8 +183,9 @@ class Parameter:
             raise ValueError(f"{self.key}: {number} is not a finite number")
         if not (self.low <= number <= self.high):
             raise ValueError(
-                f"{self.key}: {number:g} is outside [{self.low:g}, {self.high:g}]"
+                f"{self.key}: choose a value from {self.low:g} to {self.high:g}"
                 + (f" {self.unit}" if self.unit else "")
+                + f"; {number:g} is outside"
             )
         if self.kind is Kind.INTEGER:
             if number != round(number):

@@ -12,6 +12,13 @@ from explorer.studies.base.parameters import Statistic
 from explorer.studies.base.result import Guarantee
 
 _HUNDREDTH = Decimal("0.01")
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+"""Stamp of an answer that is computed from a user's file."""
+
+
+def names_unit(name: str, unit: str) -> bool:
+    """Whether a name contains a unit as a word: ``m`` is in ``length (m)``, not in ``example``."""
+    return re.search(rf"(?<!\w){re.escape(unit)}(?!\w)", name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,9 @@ MAX_USEFUL_CHANCE = 0.99
 """Chance to be right from which on a promise is of no use to anybody."""
 
 
+NOT_USEFUL = "This bound gives no useful guarantee."
+
+
 def chance_of(promise: Guarantee) -> float | None:
     """Return an upper bound on how often an observer with 50:50 prior odds guesses right.
 
@@ -86,6 +96,25 @@ def chance_of(promise: Guarantee) -> float | None:
     if promise.distance is not None:
         known.append((1 + promise.distance) / 2)
     return min(known, default=None)
+
+
+def qualified_odds(promise: Guarantee) -> tuple[float, str] | None:
+    """Return an upper bound on how often an attacker is right, and about what.
+
+    For promises of which `chance_of` is None, as their odds hold only for what the text says; None
+    for others.
+    """
+    if not promise.qualified or not promise.about or not promise.pairs:
+        return None
+    return min(best_chance(*pair) for pair in promise.pairs), promise.about
+
+
+def is_right(level: float, delta: float = 0.0) -> str:
+    """Return what an attacker who starts at 50 : 50 reaches: ``is right at most 54.99 % of …``."""
+    right = times_in_100(best_chance(level, delta))
+    if right == "100":
+        return "may become practically certain"
+    return f"is right at most {right} % of the time"
 
 
 def odds_basis(promise: Guarantee) -> str:
@@ -106,12 +135,6 @@ def odds_basis(promise: Guarantee) -> str:
 def useless(pairs: Iterable[tuple[float, float]]) -> bool:
     """Return whether the best of some (ε, δ) is of no use to anybody; not where there is none."""
     return min((best_chance(*pair) for pair in pairs), default=0.0) >= MAX_USEFUL_CHANCE
-
-
-def shown_odds(chance: float) -> str:
-    """Return a chance to be right against the rest, rounded up: ``56 : 44``."""
-    right = times_in_100(chance)
-    return f"{right} : {(100 - Decimal(right)).normalize():f}"
 
 
 _NO_LARGER = {Role.UPPER: "at most ", Role.EXACT: "at most ", Role.LOWER: "at least "}
@@ -174,7 +197,7 @@ def guesses(epsilon: float, delta: float, what: str, seen: str) -> str:
     what : str
         What is to be decided: ``which of two records a client holds``.
     seen : str
-        After "times in 100": ``after seeing everything``.
+        After "% of the time": ``after seeing everything``.
     """
     return guesses_at(best_chance(epsilon, delta), what, seen)
 
@@ -184,12 +207,12 @@ def guesses_at(chance: float, what: str, seen: str) -> str:
     right = times_in_100(chance)
     if right == "100":
         return (
-            f"No protection worth the name: an observer who must decide {what}, both equally "
-            "likely beforehand, may become practically certain."
+            f"This bound gives no useful guarantee: an attacker who must decide {what}, both "
+            "equally likely beforehand, may become practically certain."
         )
     return (
-        f"An observer who must decide {what}, both equally likely beforehand, is right at most "
-        f"{right} times in 100 {seen}."
+        f"An attacker who must decide {what}, both equally likely beforehand, is right at most "
+        f"{right} % of the time {seen}."
     )
 
 
@@ -227,7 +250,7 @@ def odds_lines(
         more = " What the whole law says is being computed…" if awaited else ""
         return guesses_at(alone, what, seen), f"This is all that {pair} says on its own.{more}"
     right = times_in_100(alone)
-    weaker = "nothing" if right == "100" else f"at most {right} times in 100"
+    weaker = "nothing" if right == "100" else f"at most {right} % of the time"
     return (
         guesses_at((1 + distance) / 2, what, seen),
         f"This is (1+δ(0))/2: δ(0) ≤ {at_most(distance)} is how far apart the two cases are at "
@@ -255,6 +278,8 @@ def first_order_gap(eps0: float) -> float:
 
 LOWER_BOUND = "lower bound (2RR, 3RR)"
 """Name of the larger of both."""
+NOTHING_SMALLER = "nothing smaller holds for every randomiser"
+"""Remark on a lower bound that holds for whatever is proved of all randomisers."""
 WORST_KNOWN = (
     "2RR and 3RR are randomised response on two and on three symbols, where one client changes "
     "and all others hold the same: real randomisers, so nobody who promises ε for all can promise "

@@ -8,8 +8,9 @@ read them from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -20,9 +21,29 @@ from explorer.studies.base.phrases import Headline
 from explorer.studies.base.result import Mark, Result, Series
 
 MAX_SLIDERS = 4
-MAX_DEFAULT_CURVES = 5
+MAX_DEFAULT_CURVES = 6
 MAX_LETTERS = 26
 """Of a curve's short name."""
+
+COLOURS: Mapping[str, int] = {
+    "Theorem 1 (Rényi)": 0,
+    "without shuffling": 3,
+    "T·εₛ": 4,
+    "exact clones 2021": 6,
+    "exact clones 2023": 2,
+    "clones 2021, closed form": 0,
+    "lower bound": 7,
+    "worst case": 1,
+    "clones + KOV": 8,
+    "from (ε, δ) alone": 2,
+    "nobody can promise more": 3,
+    "nothing is seen": 4,
+    "promised, as run": 5,
+    "a trusted curator": 5,
+    "without privacy": 2,
+    "Proposition 4, part 2": 5,
+}
+"""Places in the palette of names that several studies have, so that they look alike in all."""
 
 Text = str | Callable[[Any], str]
 """A text, or a function from `Points` to it."""
@@ -43,12 +64,16 @@ class ClaimText:
         The guarantee if a record is replaced; empty where the claim is not about privacy.
     pairs : tuple of (float, float)
         As of `Guarantee`; empty where the claim is not about privacy.
+    when : str
+        After what each client's record has this ε or δ: ``after 100,000 rounds``. Empty where the
+        first of `lines` is the headline's sentence.
     """
 
     number: str
     lines: tuple[str, ...] = ()
     promise: str = ""
     pairs: tuple[tuple[float, float], ...] = ()
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +116,8 @@ class Curve:
         Stable id: CSV column, claim, style lookup.
     label : str or callable
         Legend text without the role.
-    short : str
-        Name of at most 26 letters; empty if the label is that short.
+    short : str or mapping of str to str
+        Name of at most 26 letters; empty if the label is that short. By label, if both vary.
     role : Role
     source : Reference
     value : callable
@@ -113,12 +138,15 @@ class Curve:
     unclaimed : str
         Why a bound beside claimable ones is never claimed: it is of another mechanism, or under
         another promise.
+    remark : str
+        What a reader of the legend must know of its number; ``{eps}`` stands for that parameter
+        and its value.
     statistic : Statistic or None
         What an error is over the draws of the noise; None for the statistic of the quantity.
     unit : str
         Unit of its number at the sliders.
     colour : int or None
-        Place in the palette; None for its place among the curves of the answer.
+        Place in the palette; None for that of its name (`curve_colours`).
     mark : Mark
     assumes : tuple of str
         Ids of the conditions that it needs beyond those of the whole answer.
@@ -132,7 +160,7 @@ class Curve:
 
     key: str
     label: Text
-    short: str
+    short: str | Mapping[str, str]
     role: Role
     source: Reference
     value: Callable[[Any], Any] | None = None
@@ -142,6 +170,7 @@ class Curve:
     primary: int = 1
     claimable: int = 0
     unclaimed: str = ""
+    remark: str = ""
     statistic: Statistic | None = None
     unit: str = ""
     colour: int | None = None
@@ -221,3 +250,62 @@ class Plot:
             self.solves,
             {c.key: c.unclaimed for c in self.curves if c.unclaimed},
         )
+
+
+def curve_names(curve: Curve) -> tuple[str, ...]:
+    """Return the names by which a curve is known in all plots; its key if only the label varies."""
+    if isinstance(curve.short, str):
+        return (curve.short or (curve.label if isinstance(curve.label, str) else curve.key),)
+    return tuple(curve.short.values())
+
+
+def name_at(curve: Curve, label: str) -> str:
+    """Return the one of `curve_names` that goes with a label."""
+    return curve_names(curve)[0] if isinstance(curve.short, str) else curve.short[label]
+
+
+def name_without_variant(curve: Curve) -> str:
+    """Return the words that all names of a curve share; empty if only its label varies."""
+    if isinstance(curve.short, str):
+        return curve.short or (curve.label if isinstance(curve.label, str) else "")
+    first, *others = (name.split() for name in curve.short.values())
+    return " ".join(word for word in first if all(word in other for other in others))
+
+
+def short_names(plots: Sequence[Plot]) -> dict[str, str]:
+    """Return short names of curves by key, or by label if several go with a key."""
+    found: dict[str, str] = {}
+    for curve in (curve for plot in plots for curve in plot.curves if curve.short):
+        found |= {curve.key: curve.short} if isinstance(curve.short, str) else dict(curve.short)
+    return found
+
+
+def curve_colours(plots: Sequence[Plot]) -> dict[tuple[str, str], int]:
+    """Return the place in the palette of every curve, by key of the quantity and name.
+
+    A name has one place in all plots of a study, and that of `COLOURS` in all studies. Other names
+    take the lowest place that no curve beside them has, in order of their first appearance.
+    """
+    beside: dict[str, set[str]] = {}
+    for plot in plots:
+        names = [name for curve in plot.curves for name in curve_names(curve)]
+        for name in names:
+            beside.setdefault(name, set()).update(names)
+    declared = {
+        name: c.colour
+        for p in plots
+        for c in p.curves
+        for name in curve_names(c)
+        if c.colour is not None
+    }
+    places = {name: COLOURS[name] for name in beside if name in COLOURS} | declared
+    for name, others in beside.items():
+        if name not in places:
+            taken = {places[other] for other in others if other in places}
+            places[name] = next(place for place in count() if place not in taken)
+    return {
+        (p.quantity.key, name): places[name]
+        for p in plots
+        for c in p.curves
+        for name in curve_names(c)
+    }

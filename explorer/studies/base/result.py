@@ -68,7 +68,7 @@ class Series:
         Same length; y is NaN where the statement does not hold.
     reference : Reference
     low, high : ndarray of float or None
-        Band of an estimate.
+        Band of an estimate; of an upper bound, the bracket from the lower bound to it.
     undefined_reason : str
         Why y is NaN where it is; required where any is. Begins with ``infinite`` where the
         statement holds and its number is infinite.
@@ -286,6 +286,15 @@ class Surface:
     overlay: Overlay | None = None
     source: str = ""
 
+    @property
+    def drawn(self) -> BoolArray:
+        """Which cells are drawn: all, or those that meet the region's polygon."""
+        polygon = None if self.region is None else self.region.polygon
+        rows, columns = self.values.shape
+        if polygon is None:
+            return np.ones((rows, columns), bool)
+        return polygon.touched(rows, columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -340,6 +349,9 @@ class Guarantee:
     qualified : bool
         Whether `pairs` hold only under what `sentence` says besides (so far apart, one coordinate
         under such beliefs), so that odds without it would promise too much.
+    about : str
+        What the odds are about: ``which of two records a client holds``; where `qualified`, with
+        what they hold under.
     """
 
     unit: str
@@ -355,6 +367,7 @@ class Guarantee:
     law: str = ""
     pairs: tuple[tuple[float, float], ...] = ()
     qualified: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,11 +393,19 @@ class ScalarResult:
 class Result:
     """An answer of a study to a request.
 
-    `complete` tells the last and best answer; `stamp` is what must be written on every picture,
+    `complete` tells the last and best answer. A number that takes long and that no sentence and no
+    picture rests on may be added to it: `coming` names it, and a further answer, equal in all else,
+    holds it; it is `final`. `stamp` is what must be written on every picture,
     table and file made of it (empty if nothing must). `progress` is the share of the work that is
     done (0 to 1) where a study knows it, for answers that take more than a moment; `timings_ms`
     says where the time of a map went. `early` marks a first glance at a part of the data, which
     keeps no guarantee: it is shown, and never exported.
+
+    Of an incomplete answer, `curve_follows` tells that the next one has the curve of the number
+    that this one has at the sliders. `outdated` and `outdated_numbers` hold the keys of the curves
+    and of the numbers at the sliders that `explorer.studies.base.claims.carry_over` took from an
+    earlier answer; `held` is the key of the bound that was claimed there and stays claimed until
+    the answer is complete.
     """
 
     request: Request
@@ -400,9 +421,19 @@ class Result:
     stamp: str = ""
     curator_only: bool = False
     complete: bool = False
+    coming: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     progress: float | None = None
     early: bool = False
+    curve_follows: bool = False
+    outdated: frozenset[str] = frozenset()
+    outdated_numbers: frozenset[str] = frozenset()
+    held: str = ""
+
+    @property
+    def final(self) -> bool:
+        """Whether no further answer follows."""
+        return self.complete and not self.coming
 
     def readout(self, key: str) -> ScalarResult:
         """Return the readout of that key; KeyError if there is none."""

@@ -9,6 +9,7 @@ after any of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -35,6 +36,8 @@ from explorer.studies.base.plots import (
     Claim,
     ClaimText,
     Plot,
+    curve_colours,
+    short_names,
 )
 from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.result import (
@@ -187,6 +190,19 @@ class Context(Protocol):
             If it is not open; the message says which file to open.
         """
 
+    def checkins_of_file(self, value: str) -> Any:
+        """Return the `explorer.checkins` data set in a file that is the value of a parameter.
+
+        Columns are those that are guessed. It stays open and is not to be closed.
+
+        Raises
+        ------
+        LookupError
+            If the file is not open.
+        ValueError
+            If it holds no check-ins, or columns can't be told; the message says what to do.
+        """
+
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return the value cached under a hashable key; compute and cache it if there is none."""
 
@@ -234,15 +250,20 @@ class Study(ABC):
     simulated: ClassVar[str] = ""
     """Release id of what users would have to draw themselves, or is drawn inexactly; else empty."""
     short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Names of at most 26 letters for curves, by key; of others the label stands for it."""
+    """Names of at most 26 letters for curves, by key, or by label if several go with a key; of
+    others the label stands for it."""
+
+    colours: ClassVar[Mapping[tuple[str, str], int]] = MappingProxyType({})
+    """Places in the palette, by key of the quantity and name of the curve."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "plots" not in cls.__dict__:
             return
+        cls.colours = curve_colours(cls.plots)
         cls.quantities = tuple(plot.quantity for plot in cls.plots if plot.quantity.key)
         cls.claims = {p.quantity.key: claim for p in cls.plots if (claim := p.claim) is not None}
-        cls.short_names = {c.key: c.short for p in cls.plots for c in p.curves if c.short}
+        cls.short_names = short_names(cls.plots)
 
     @property
     def name(self) -> str:
@@ -280,6 +301,20 @@ class Study(ABC):
         claim = self.claims.get(quantity_key)
         return tuple(sliders[:MAX_SLIDERS]), claim.among[:MAX_DEFAULT_CURVES] if claim else ()
 
+    @cached_property
+    def plain_request(self) -> Request:
+        """The request of all defaults; asked for many times while a slider moves."""
+        first = self.quantities[0] if self.quantities else None
+        sweep = None
+        if first is not None and first.sweeps:
+            sweep = default_sweep(self, first.sweeps[0])
+        return Request(
+            study=self.id,
+            values=_parsed(self, {}),
+            quantity=first.key if first else "",
+            sweep=sweep,
+        )
+
     def default_sliders(self, request: Request) -> tuple[str, ...]:
         """Return the parameters shown by default: relevant ones, and that of the x axis."""
         values, (keys, _) = dict(request.values), self.plot_defaults(request.quantity)
@@ -296,7 +331,12 @@ class Study(ABC):
 
     def short_name(self, key: str, label: str) -> str:
         """Return the name of a curve for narrow places; the label if it has no shorter one."""
-        return self.short_names.get(key, label)
+        return self.short_names.get(label) or self.short_names.get(key, label)
+
+    def remark_on(self, quantity_key: str, key: str) -> str:
+        """Return the remark on a curve (`Curve.remark`); empty for none."""
+        plot = self.plot(quantity_key)
+        return next((c.remark for c in plot.curves if c.key == key), "") if plot else ""
 
     def advice(self, request: Request) -> Advice | None:
         """Return a recommended value, chosen by public numbers alone; None without one."""
@@ -315,7 +355,7 @@ class Study(ABC):
 
     @abstractmethod
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield answers, each better than the one before, the last with ``complete=True``.
+        """Yield answers, each better than the one before, the last one `Result.final`.
 
         Raises
         ------
@@ -357,18 +397,15 @@ def quantity(study: Study, key: str) -> Quantity:
 
 def default_request(study: Study, **values: Value) -> Request:
     """Return a request with every parameter at its default, except those given."""
+    if not values:
+        return study.plain_request
     for key in values:
         parameter(study, key)
-    first = study.quantities[0] if study.quantities else None
-    sweep = None
-    if first is not None and first.sweeps:
-        sweep = default_sweep(study, first.sweeps[0])
-    return Request(
-        study=study.id,
-        values=tuple((p.key, p.parse(values.get(p.key, p.default))) for p in study.parameters),
-        quantity=first.key if first else "",
-        sweep=sweep,
-    )
+    return replace(study.plain_request, values=_parsed(study, values))
+
+
+def _parsed(study: Study, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    return tuple((p.key, p.parse(values.get(p.key, p.default))) for p in study.parameters)
 
 
 def default_sweep(study: Study, key: str, points: int = 100) -> Sweep:

@@ -25,8 +25,8 @@ PAGE = Page(
         "the largest number that meets all of them.",
         "The plane shows all changes at once: distance to the right, share of the data upwards, "
         "both logarithmic. A line joins the changes with one ε; your requirements are the rings "
-        "with numbers, to be dragged where you want them. The one on its own line binds: only "
-        "there could more accuracy be bought. Below, the table says what every requirement "
+        "with numbers, which you can drag. The tightest requirement lies on its own line: "
+        "relaxing it alone gains accuracy. The table below shows what each requirement "
         "gets. Any metric space can be used, your own too.",
     ),
     assumptions=(
@@ -77,16 +77,18 @@ _EXAMPLE = (
 )
 _CLAIM = "Section 3: q₁ = 0.08 and q₂ = 0.008 with τ₁ = 1/30 and τ₂ = 1 at ε = 0.2 give α = 25."
 _PLANE = Sweep("moved", 1.0, 12_000.0, 100, Scale.LOG)
+_CURVES = ("requirement_1", "level_0.5", "level_1", "level_2", "asked")
 _PRESETS = (
     Preset(
         "earth",
         "Concrete example (Section 3), on Earth",
         "A month of locations: one day within 1000 miles, and everything within 100 miles, at "
-        "ε = 0.2. The second requirement binds; the first has three times more room.",
+        "ε = 0.2. The second requirement is the tightest; the first is met three times over.",
         values=(*_EXAMPLE, ("space", "sphere"), ("space_earth", "equator")),
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 24.90: half the Earth's circumference is 12,450.7 miles, so q₂ = 0.00803.",
+        curves=_CURVES,
     ),
     Preset(
         "rounded",
@@ -97,6 +99,7 @@ _PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25, as printed.",
+        curves=_CURVES,
     ),
     Preset(
         "printed",
@@ -106,6 +109,7 @@ _PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25.86: with 12,930 miles q₂ is 0.00773 and not 0.008.",
+        curves=_CURVES,
     ),
     Preset(
         "city",
@@ -130,7 +134,13 @@ _PRESETS = (
             ("tau", 1 / 7),
         ),
         sweep=Sweep("moved", 0.01, 28.0, 100, Scale.LOG),
-        computed="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
+        computed="α = 7.07 per diameter of 28.3 km; the day within the whole city is the tightest.",
+        curves=(
+            "requirement_1",
+            "requirement_3",
+            "level_2",
+            "asked",
+        ),
     ),
 )
 

@@ -12,7 +12,7 @@ from explorer.studies.base.builders import choice, real
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import at_least, at_most, nearest
-from explorer.studies.base.phrases import odds
+from explorer.studies.base.phrases import is_right, odds
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.result import Handle, Mark
 from explorer.studies.base.study import (
@@ -88,8 +88,8 @@ def _requirement_parameters(i: int) -> tuple[Parameter, ...]:
             f"distance{i}",
             f"d{subscript}",
             f"{ordinal} change: distance",
-            "How far the items moved go on average, in the unit of the space. Asking it of a "
-            "longer way is more private.",
+            "How far the items moved go on average, in the unit of the space. A longer "
+            "distance is more private.",
             distance,
             1e-3,
             MAX_DISTANCE_M,
@@ -115,8 +115,8 @@ def _requirement_parameters(i: int) -> tuple[Parameter, ...]:
             f"tau{i}",
             f"τ{subscript}",
             f"{ordinal} change: share of the data",
-            "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a "
-            "larger part is more private.",
+            "Which part of a user's data moves: 1/30 is one day of a month. A larger "
+            "share is more private.",
             tau,
             1e-5,
             1.0,
@@ -140,7 +140,7 @@ PARAMETERS = (
     real(
         "moved",
         "d",
-        "change looked at: distance",
+        "example change: distance",
         "Another change of a user's data, to see what α makes of it: how far its items go on "
         "average, in the unit of the space.",
         100.0,
@@ -153,7 +153,7 @@ PARAMETERS = (
     real(
         "moved_q",
         "q",
-        "change looked at: distance",
+        "example change: distance",
         "Another change of a user's data, to see what α makes of it: how far its items go on "
         "average, as a share of the largest distance.",
         0.01,
@@ -165,8 +165,8 @@ PARAMETERS = (
     real(
         "tau",
         "τ",
-        "change looked at: share of the data",
-        "Which part of a user's data moves in the change looked at.",
+        "example change: share of the data",
+        "Which part of a user's data moves in the example change.",
         1 / 30,
         1e-5,
         1.0,
@@ -228,9 +228,15 @@ def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     alpha, unit, binding = (here.get(k) for k in ("alpha", "per_unit", "binding"))
     if alpha is None or unit is None:
         return None
-    many = str(result.request["requirements"]) != "1" and binding is not None
-    meets = f"meets all requirements; number {binding:g} binds" if many else "meets the requirement"
-    return Headline(f"α = {at_least(alpha)}", f"{at_least(unit)} per unit of distance: it {meets}.")
+    count, number = int(result.request["requirements"]), f"α = {at_least(alpha)}"
+    per = next(r.unit.partition("/")[2] for r in result.readouts if r.key == "per_unit")
+    meets = f"{number} ({at_least(unit)} per {per or 'unit of distance'}) meets"
+    if count == 1 or binding is None:
+        return Headline(number, f"{meets} the requirement.")
+    all_of, tighter = ("both", "tighter") if count == 2 else (f"all {count}", "tightest")
+    return Headline(
+        number, f"{meets} {all_of} requirements; requirement {binding:g} is the {tighter} one."
+    )
 
 
 def _numbers_at(p: AlphaPoints, level: float) -> list[int]:
@@ -303,8 +309,8 @@ _LARGEST = "the largest α that meets all requirements; any smaller one is more 
 
 def _change_label(p: AlphaPoints) -> str:
     if p.swept.sweep.key == "tau":
-        return "at the distance looked at"
-    return f"{share_text(p.here.tau)} moves: the change looked at"
+        return "at the example distance"
+    return f"{share_text(p.here.tau)} moves: the example change"
 
 
 def _share_value(share: float, p: AlphaPoints) -> FloatArray | None:
@@ -397,7 +403,7 @@ PLOTS = (
             Curve(
                 "change",
                 _change_label,
-                "the change looked at",
+                "the example change",
                 Role.UPPER,
                 SETTING,
                 lambda p: p.alpha * p.q_moved * p.tau,
@@ -487,7 +493,7 @@ class ChooseAlpha(CurveStudy):
         return super().result(p, complete=complete)
 
     def readouts(self, p: AlphaPoints) -> tuple[ScalarResult, ...]:
-        """Return α, the binding requirement, and ε of the change looked at."""
+        """Return α, the binding requirement, and ε of the example change."""
         space = p.space
         result = [ScalarResult("alpha", "α, per diameter", p.alpha, Role.EXACT, note=_LARGEST)]
         if space.unit:
@@ -496,8 +502,8 @@ class ChooseAlpha(CurveStudy):
                 ScalarResult("per_unit", "α, per unit", per_unit, Role.EXACT, f"1/{space.unit}")
             )
         result += [
-            ScalarResult("binding", "requirement that binds", float(p.requirements.binding + 1)),
-            ScalarResult("change", "ε of the change looked at", _epsilon_of_change(p), Role.UPPER),
+            ScalarResult("binding", "tightest requirement", float(p.requirements.binding + 1)),
+            ScalarResult("change", "ε of the example change", _epsilon_of_change(p), Role.UPPER),
             ScalarResult("diameter", "diameter", space.diameter, unit=space.unit),
         ]
         return tuple(result)
@@ -518,7 +524,7 @@ class ChooseAlpha(CurveStudy):
                     float(alone),
                     given,
                     odds(given),
-                    "binds" if i == request.binding else f"met with {nearest(slack)}× to spare",
+                    "tightest" if i == request.binding else f"met with {nearest(slack)}× to spare",
                 )
             )
         columns = (
@@ -555,7 +561,7 @@ class ChooseAlpha(CurveStudy):
                 "taken)",
                 not far,
                 ("; ".join(far) + "; " if far else farthest) + diameter,
-                short="No distance asked is beyond the largest",
+                short="No requirement exceeds the diameter",
             ),
             Condition(
                 "Every item of every user lies in the declared space; others are refused",
@@ -570,15 +576,12 @@ class ChooseAlpha(CurveStudy):
         )
 
     def guarantee(self, p: AlphaPoints) -> Guarantee:
-        """Return what α promises, and the ε of the change looked at."""
+        """Return what α promises, and the ε of the example change."""
         alpha, space, epsilon = p.alpha, p.space, _epsilon_of_change(p)
         distance = min(distance_of(p.request, space), space.diameter)
         per_unit = f" = {at_least(alpha / space.diameter)} per {space.unit}" if space.unit else ""
         return Guarantee(
-            unit=(
-                "one user's whole data set: the less of it moves and the shorter its way, the "
-                "better"
-            ),
+            unit="one user's whole data set; small changes are protected more",
             replace_one=(
                 f"(α·w, δ) when a user's data are replaced by others at earth mover's distance w: "
                 f"α = {at_least(alpha)} per diameter{per_unit}; never more than "
@@ -596,6 +599,8 @@ class ChooseAlpha(CurveStudy):
             sentence=change_sentence(epsilon, float(p.request["tau"]), distance, space),
             pairs=((epsilon, 0.0),),
             qualified=True,
+            about=f"whether you moved {change_text(float(p.request['tau']), distance, space)}, "
+            "if the mechanism has δ = 0",
             references=(SETTING, USER_LEVEL),
             differences=(
                 f"α is no ε: it has the unit 1/distance, so α = {nearest(alpha)} protects a change "
@@ -618,7 +623,7 @@ def _without_space(p: AlphaPoints, complete: bool) -> Result:
     missing = p.space.missing
     nowhere = np.full(p.swept.x.size + 1, np.nan)
     bound = Bound(nowhere, Role.EXACT, SETTING, np.zeros(nowhere.shape, bool), missing)
-    labels = {"alpha": "all requirements", "eps": "the change looked at", "fraction": "ε asked"}
+    labels = {"alpha": "all requirements", "eps": "the example change", "fraction": "ε asked"}
     return Result(
         p.request,
         p.fidelity,
@@ -652,20 +657,19 @@ def factor_text(epsilon: float) -> str:
     return f"e^{at_most(epsilon)}" if epsilon > 20 else at_most(math.exp(epsilon))
 
 
-def change_sentence(epsilon: float, tau: float, distance: float, space: RequestSpace) -> str:
-    """Return one sentence about a change of a user's data."""
-    moved = share_text(tau).replace("the data", "your data")
+def change_text(tau: float, distance: float, space: RequestSpace) -> str:
+    """Write a change of a user's data: ``1/30 of your data by 100 mi``."""
     far = length_text(distance, space)
     by = f"by {far}" if space.unit else f"by {far} of the largest distance"
+    return f"{share_text(tau).replace('the data', 'your data')} {by}"
+
+
+def change_sentence(epsilon: float, tau: float, distance: float, space: RequestSpace) -> str:
+    """Return one sentence about a change of a user's data."""
+    change = change_text(tau, distance, space)
     times = f" ({factor_text(epsilon)} times)" if epsilon <= 20 else ""
-    change = f"Moving {moved} {by} changes any outcome's odds by at most e^{at_most(epsilon)}"
-    right, _, wrong = odds(epsilon).partition(":")
-    if (right, wrong) == ("100", "0"):
-        return (
-            f"{change}{times}: an observer may become practically certain which of the two it was."
-        )
     return (
-        f"{change}{times}: an observer with 50:50 prior odds on whether you did can reach at most "
-        f"{right}:{wrong}. If the mechanism has a δ, they guess right at most that often, plus "
-        "δ/2, and single outcomes may say more."
+        f"Moving {change} changes any outcome's odds by at most e^{at_most(epsilon)}{times}: an "
+        f"attacker who starts at 50 : 50 on whether you did {is_right(epsilon)}. If the mechanism "
+        "has a δ, they are right at most that often, plus δ/2, and single outcomes may say more."
     )

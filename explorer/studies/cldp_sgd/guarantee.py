@@ -9,6 +9,7 @@ from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_LOWER
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, odds_lines, times
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
+from explorer.studies.cldp_sgd.data import Column, TableFacts
 
 PRIVACY = training.PRIVACY
 CONVERGENCE = training.CONVERGENCE
@@ -53,14 +54,37 @@ MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 STAMP = "simulation, not a release"
 WAITS_FOR_REST = "training begins when the sliders rest"
 NOT_YET = "not trained so far"
-NO_FOLDER = (
-    "MNIST's folder is not chosen: choose the folder with its four idx files, or take "
-    "the digits that ship"
-)
-NOTHING_RELEASED = (
-    "Trained here, on this computer, on pictures that the program sees: nothing here is a release, "
-    "and no model is kept."
-)
+NO_FILE = {
+    "mnist": "MNIST's folder is not chosen: choose the folder with its four idx files, or take "
+    "the digits that ship",
+    "table": "the table is not chosen: choose a CSV file with a column of labels, or take the "
+    "digits that ship",
+}
+"""Why nothing is trained, by source of the examples."""
+
+
+_EXAMPLES = {"digits": "pictures", "mnist": "pictures", "table": "rows"}
+
+
+def examples(source: str) -> str:
+    """Return what the examples of a source are."""
+    return _EXAMPLES[source]
+
+
+def nothing_released(source: str) -> str:
+    """Return that a training is no release."""
+    return (
+        f"Trained here, on this computer, on {examples(source)} that the program sees: nothing "
+        "here is a release, and no model is kept."
+    )
+
+
+def split(facts: TableFacts) -> str:
+    """Return how a table is split, and into which classes."""
+    return (
+        f"{facts.rows:,} rows are trained on, and {facts.held_out:,} held out to measure accuracy; "
+        f"the label has {len(facts.classes)} classes."
+    )
 
 
 def not_longer(epochs: int) -> str:
@@ -149,7 +173,7 @@ def accuracy_differences(counted: dict[str, float], epochs: int, spent: bool) ->
             f"accountant counts for it: after E = {epochs} " + ", ".join(known) + "."
         )
     out.append(
-        "SGD without privacy sees the same pictures as often, but neither shortens nor randomises "
+        "SGD without privacy sees the same examples as often, but neither shortens nor randomises "
         "its gradients, keeps its parameters in no set and has a step of its own (η = 0.5): the "
         "gap is the price of all these together."
     )
@@ -196,14 +220,23 @@ def sampling(sampled: float, clients: float) -> Condition:
         "No more clients are sampled than there are, k ≤ n",
         sampled <= clients,
         f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
-        short="No more sampled than there are, k ≤ n",
+        short="Sample size k does not exceed n",
     )
 
 
 def training_conditions(
-    *, convex: bool, clip: float, lipschitz: float, clients: int, pictures: int, rates: bool
+    *,
+    convex: bool,
+    clip: float,
+    lipschitz: float,
+    clients: int,
+    source: str,
+    examples: int,
+    rates: bool,
 ) -> tuple[Condition, ...]:
     """Return the conditions of Theorem 3's convergence for a training, and of its data."""
+    several = _EXAMPLES[source]
+    one = several.removesuffix("s")
     conditions = [
         Condition(
             f"{_RISK_ONLY}: the loss is convex",
@@ -224,26 +257,42 @@ def training_conditions(
                 f"{_RISK_ONLY}: clipping leaves gradients alone, C ≥ L (else it is about a clipped "
                 "descent that it doesn't cover)",
                 clip >= lipschitz,
-                f"C = {nearest(clip)}, L = {nearest(lipschitz)} on these pictures",
+                f"C = {nearest(clip)}, L = {nearest(lipschitz)} on these {several}",
                 of_guarantee=False,
                 short="Risk only: C ≥ L, nothing is clipped",
             )
         )
-    if pictures:
+    if examples:
         conditions.append(
             Condition(
-                "Every client holds a picture of its own",
-                clients <= pictures,
-                f"{clients:,} clients, {pictures:,} training pictures"
+                f"Every client holds a {one} of its own",
+                clients <= examples,
+                f"{clients:,} clients, {examples:,} training {several}"
                 + (
-                    f": each is held by about {nearest(clients / pictures)} clients, and what is "
+                    f": each is held by about {nearest(clients / examples)} clients, and what is "
                     "protected is one client's copy"
-                    if clients > pictures
+                    if clients > examples
                     else ""
                 ),
             )
         )
     return tuple(conditions)
+
+
+def table_conditions(columns: tuple[Column, ...]) -> tuple[Condition, ...]:
+    """Return the condition that nothing by which a table is coded depends on its rows."""
+    numbers = [column for column in columns if column.use == "numbers"]
+    stated = sum(column.public for column in numbers)
+    margin = "bounds of {:,} of {:,} columns of numbers stand in the first line; the others, {}"
+    return (
+        Condition(
+            "Bounds of numbers, words of columns and labels are public, not taken from one "
+            "client's row",
+            None,
+            margin.format(stated, len(numbers), "words and labels are those of the rows"),
+            short="Bounds, words and labels are public",
+        ),
+    )
 
 
 def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, ...]:
@@ -286,6 +335,7 @@ def guarantee(*, local: float, messages: float, differences: tuple[str, ...]) ->
     """
     return Guarantee(
         unit="one client's record, over all rounds",
+        about="which of two records a client holds",
         replace_one="",
         add_remove=(
             "not covered: n is fixed and public, and exactly k of n clients are sampled; adding or "
@@ -323,10 +373,11 @@ def claim_text(result: Result, series: Series, epsilon: float) -> ClaimText:
             distance=distance,
             law=promise.law if promise else "",
             by=series.label,
-            awaited=distance is None and not result.complete,
+            awaited=distance is None and not (result.complete or result.held),
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP after "
         + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
         + f" when one record is replaced by any other ({series.label}{at})",
         ((epsilon, delta),),
+        "after the training",
     )

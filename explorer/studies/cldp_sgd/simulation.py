@@ -23,26 +23,52 @@ from explorer.privacy.learning import (
 )
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.plots import Curve
+from explorer.studies.base.simulation import student_95
 from explorer.studies.base.study import Context, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.cldp_sgd import guarantee as words
-from explorer.studies.cldp_sgd.data import Images, clients_of, digits, enlarge_digits, mnist
+from explorer.studies.cldp_sgd.data import (
+    DIGIT_CLASSES,
+    Examples,
+    TableFacts,
+    clients_of,
+    digits,
+    enlarge_digits,
+    mnist,
+    table as table_examples,
+)
 from explorer.studies.cldp_sgd.theory import R_2_HALF, Spending, norm_of
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
-DIGITS, MNIST = "digits", "mnist"
+DIGITS, MNIST, TABLE = "digits", "mnist", "table"
 SOFTMAX, PERCEPTRON, CONVOLUTIONAL = "softmax", "perceptron", "convolutional"
 MAX_EPOCHS = 200
-CLASSES = 10
 HIDDEN = 32
 """Units of the hidden layer, as many as the paper's network has in its dense one."""
 PLAIN_RATE = 0.5
 """Rate of the training without privacy."""
 PIECE_S = 0.2
 """Seconds of a piece of training, between which the work can be cancelled."""
+_FILES = {MNIST: "folder", TABLE: "table"}
+"""Parameter with the file of a source."""
 _MAX_MARKS = 60
 _TABLE_EPOCHS = (1, 2, 5, 10, 20, 50, 100, 200)
+SPREAD, STUDENT = "spread", "student"
+"""What stands beside the mean of the runs: their spread, or the interval of the mean."""
+_BANDS = {
+    SPREAD: (
+        "± one standard deviation between runs",
+        "± between runs",
+        "± {half} between {runs} runs",
+    ),
+    STUDENT: (
+        "the 95 % interval of this mean by Student's t, over trainings on the same examples",
+        "± 95 % interval",
+        "± {half}, 95 % interval of the mean of {runs} runs",
+    ),
+}
+"""Description of the band, heading of its half width, and note on it at one number of epochs."""
 CONSTANT, THEOREM, FIGURE_5A, FIGURE_5B = "constant", "theorem", "figure5a", "figure5b"
 _PRINTED = {
     FIGURE_5A: ((0.0, 0.3), (70.0, 0.18)),
@@ -58,11 +84,11 @@ class Job:
     Attributes
     ----------
     source : str
-        ``digits`` or ``mnist``.
-    folder, fingerprint : str
-        Where MNIST's files are, and their content; empty for digits.
+        ``digits``, ``mnist`` or ``table``.
+    path, fingerprint : str
+        Where MNIST's files or the table are, and their content; empty for digits.
     data_seed : int
-        Of the split into training and test pictures, and of who holds which.
+        Of the split into training and test examples, and of who holds which.
     model : str
         ``softmax``, ``perceptron`` or ``convolutional``.
     private : bool
@@ -75,10 +101,12 @@ class Job:
         D, which learning rates, and the rate of `CONSTANT`.
     seed, run : int
         Of the training's randomness.
+    label, decimal, held_out
+        Of a table: column of the label, decimal sign, and share of the rows to test with.
     """
 
     source: str
-    folder: str
+    path: str
     fingerprint: str
     data_seed: int
     model: str
@@ -94,6 +122,9 @@ class Job:
     rate: float
     seed: int = 0
     run: int = 0
+    label: int = 0
+    decimal: str = ""
+    held_out: float = 0.0
 
     def numbered(self, run: int) -> Job:
         """Return the training with the same seed and another run's randomness."""
@@ -123,17 +154,20 @@ class Run:
     state : State or None
         None before the first piece.
     accuracy : tuple of float
-        On the test pictures after 0, 1, 2, … epochs.
-    pictures : int
-        Number of training pictures.
+        On the test examples after 0, 1, 2, … epochs.
+    examples : int
+        Number of training examples.
     lipschitz : float
-        Largest gradient norm that softmax regression can have on the training pictures.
+        Largest gradient norm that softmax regression can have on the training examples.
+    table : TableFacts or None
+        Of a table.
     """
 
     state: State | None = None
     accuracy: tuple[float, ...] = ()
-    pictures: int = 0
+    examples: int = 0
     lipschitz: float = math.nan
+    table: TableFacts | None = None
 
     @property
     def epochs(self) -> int:
@@ -141,15 +175,19 @@ class Run:
         return len(self.accuracy) - 1
 
 
-def images_of(job: Job) -> Images:
-    """Return the pictures of a job."""
-    if job.source != DIGITS:
-        return mnist(job.folder, job.fingerprint)
+def examples_of(job: Job) -> Examples:
+    """Return the examples of a job."""
+    if job.source == TABLE:
+        return table_examples(
+            job.path, job.fingerprint, job.label, job.decimal, job.held_out, job.data_seed
+        )
+    if job.source == MNIST:
+        return mnist(job.path, job.fingerprint)
     return enlarge_digits(job.data_seed) if job.model == CONVOLUTIONAL else digits(job.data_seed)
 
 
-def model_of(name: str, pixels: int) -> Model:
-    """Return the model for pictures of so many pixels.
+def model_of(name: str, features: int, classes: int = DIGIT_CLASSES) -> Model:
+    """Return the model for examples of so many features.
 
     Raises
     ------
@@ -158,19 +196,21 @@ def model_of(name: str, pixels: int) -> Model:
     """
     if name != CONVOLUTIONAL:
         return (
-            Perceptron(pixels, HIDDEN, CLASSES) if name == PERCEPTRON else Softmax(pixels, CLASSES)
+            Perceptron(features, HIDDEN, classes)
+            if name == PERCEPTRON
+            else Softmax(features, classes)
         )
-    if pixels != learning.SIDE**2:
+    if features != learning.SIDE**2:
         raise ValueError(
-            f"the convolutional network takes pictures of 28 × 28 pixels, these have {pixels}; "
-            "choose another model"
+            "the convolutional network takes pictures of 28 × 28 pixels, 784 numbers, and these "
+            f"examples have {features}; choose another model"
         )
-    return Convolutional(CLASSES)
+    return Convolutional(classes)
 
 
-def plan_of(job: Job, pixels: int) -> Plan:
+def plan_of(job: Job, features: int, classes: int = DIGIT_CLASSES) -> Plan:
     """Return the plan of a job."""
-    model = model_of(job.model, pixels)
+    model = model_of(job.model, features, classes)
     if not job.private:
         rates = Rates(((0.0, PLAIN_RATE),))
         return Plan(model, job.sampled, math.inf, math.inf, rates, None)
@@ -188,11 +228,11 @@ def plan_of(job: Job, pixels: int) -> Plan:
     return Plan(model, job.sampled, job.clip, job.diameter, rates, randomiser, job.p)
 
 
-def _lipschitz(images: Images, p: float) -> float:
+def _lipschitz(examples: Examples, p: float) -> float:
     result = 0.0
-    for begin in range(0, len(images.x), 4096):
-        pixels = np.asarray(images.x[begin : begin + 4096] * images.unit, float)
-        result = max(result, learning.lipschitz(pixels, p))
+    for begin in range(0, len(examples.x), 4096):
+        x = np.asarray(examples.x[begin : begin + 4096] * examples.unit, float)
+        result = max(result, learning.lipschitz(x, p))
     return result
 
 
@@ -217,15 +257,19 @@ def train(job: Job, run: Run, epochs: int, seconds: float) -> Run:
         If the data can't be read.
     """
     until = time.perf_counter() + seconds
-    images = images_of(job)
-    pixels = images.x.shape[1]
-    plan = plan_of(job, pixels)
-    held = clients_of(images, job.clients, job.data_seed)
+    examples = examples_of(job)
+    plan = plan_of(job, examples.x.shape[1], examples.classes)
+    held = clients_of(examples, job.clients, job.data_seed)
     state, scores = run.state, list(run.accuracy)
+
+    def score(theta: FloatArray) -> float:
+        return learning.accuracy(plan.model, theta, examples.x_test, examples.y_test)
+
     if state is None:
         state = learning.start(plan, np.random.default_rng([job.seed, job.run]))
-        scores.append(learning.accuracy(plan.model, state.theta, images.x_test, images.y_test))
-        run = Run(state, (), len(images.y), _lipschitz(images, job.p))
+        scores.append(score(state.theta))
+        lipschitz = _lipschitz(examples, job.p)
+        run = Run(state, (), len(examples.y), lipschitz, examples.table)
     while len(scores) <= epochs:
         target = int(learning.rounds_of(len(scores), job.clients, job.sampled))
         while state.rounds < target:
@@ -234,7 +278,7 @@ def train(job: Job, run: Run, epochs: int, seconds: float) -> Run:
                 break
         if state.rounds < target:
             break
-        scores.append(learning.accuracy(plan.model, state.theta, images.x_test, images.y_test))
+        scores.append(score(state.theta))
         if time.perf_counter() > until:
             break
     return replace(run, state=state, accuracy=tuple(scores))
@@ -260,6 +304,8 @@ class TrainingPlan:
         Largest number of epochs on the axis.
     missing : str
         Why nothing can be trained.
+    band : str
+        `SPREAD` or `STUDENT`.
     """
 
     private: tuple[Job, ...]
@@ -267,6 +313,7 @@ class TrainingPlan:
     epochs: int
     max_epochs: int
     missing: str = ""
+    band: str = SPREAD
 
     def stages(self) -> Iterator[tuple[Job, int]]:
         """Yield jobs with their epochs: first one run and the baseline, then the others."""
@@ -283,7 +330,7 @@ def training_plan(request: Request, points: SweptPoints, context: Context) -> Tr
     Raises
     ------
     LookupError
-        If MNIST's folder is not open.
+        If MNIST's folder or the table is not open.
     """
     epochs = int(request["epochs"])
     # The whole range is where the axis begins; training so long is not wanted unless chosen.
@@ -291,15 +338,19 @@ def training_plan(request: Request, points: SweptPoints, context: Context) -> Tr
     most = max(epochs, int(points.x[-1])) if narrowed else epochs
     if request["k"] > request["n"]:
         return TrainingPlan((), None, epochs, most, words.MORE_THAN_ALL)
-    folder = ""
-    if request["data"] == MNIST:
-        if not request["folder"]:
-            return TrainingPlan((), None, epochs, most, words.NO_FOLDER)
-        folder = str(context.file(request["folder"]))
+    source = request["data"]
+    file = str(request[_FILES[source]]) if source in _FILES else ""
+    if source in _FILES and not file:
+        return TrainingPlan((), None, epochs, most, words.NO_FILE[source])
+    of_table = {
+        "label": request["label_column"],
+        "decimal": request["decimal"],
+        "held_out": request["held_out"],
+    }
     first = Job(
-        source=request["data"],
-        folder=folder,
-        fingerprint=request["folder"] if folder else "",
+        source=source,
+        path=str(context.file(file)) if file else "",
+        fingerprint=file,
         data_seed=request["data_seed"],
         model=request["model"],
         private=True,
@@ -313,9 +364,10 @@ def training_plan(request: Request, points: SweptPoints, context: Context) -> Tr
         steps=request["steps"],
         rate=request["rate"] if request["steps"] == "constant" else 0.0,
         seed=request.seed,
+        **(of_table if source == TABLE else {}),
     )
     private = tuple(first.numbered(run) for run in range(request["runs"]))
-    return TrainingPlan(private, first.plain(), epochs, most)
+    return TrainingPlan(private, first.plain(), epochs, most, band=request["band"])
 
 
 def run_of(job: Job, context: Context) -> Run:
@@ -356,37 +408,47 @@ def _share(run: Run, job: Job, epochs: int) -> float:
 
 @dataclass(frozen=True)
 class Scores:
-    """Accuracy after each epoch: mean and spread of the runs, NaN where not trained.
+    """Accuracy after each epoch: mean and band of the runs, NaN where not trained.
 
     Attributes
     ----------
-    mean, spread, plain : ndarray, shape (MAX_EPOCHS + 1,)
-        Indexed by epochs; `spread` is the standard deviation between runs, NaN for fewer than 2.
+    mean, half, plain : ndarray, shape (MAX_EPOCHS + 1,)
+        Indexed by epochs; `half` is the standard deviation between runs, or half of the mean's
+        95 % interval, NaN for fewer than 2.
     runs : ndarray of int, shape (MAX_EPOCHS + 1,)
     """
 
     mean: FloatArray
-    spread: FloatArray
+    half: FloatArray
     plain: FloatArray
     runs: FloatArray
 
 
 def scores(plan: TrainingPlan, context: Context) -> Scores:
-    """Return the accuracies that are known."""
+    """Return the accuracies that are known.
+
+    References
+    ----------
+    Student 1908, *The probable error of a mean*: the interval of normal draws. Accuracies of
+    trainings are about normal unless they are near 0 or 1.
+    """
     size = MAX_EPOCHS + 1
     rows = np.full((max(len(plan.private), 1), size), np.nan)
     for row, job in zip(rows, plan.private, strict=False):
         result = run_of(job, context).accuracy[: plan.max_epochs + 1]
         row[: len(result)] = result
     runs = np.isfinite(rows).sum(axis=0)
-    mean, spread = np.full(size, np.nan), np.full(size, np.nan)
+    mean, half = np.full(size, np.nan), np.full(size, np.nan)
     mean[runs > 0] = np.nanmean(rows[:, runs > 0], axis=0)
-    spread[runs > 1] = np.nanstd(rows[:, runs > 1], axis=0, ddof=1)
+    half[runs > 1] = np.nanstd(rows[:, runs > 1], axis=0, ddof=1)
+    if plan.band == STUDENT:
+        for count in np.unique(runs[runs > 1]):
+            half[runs == count] *= student_95(int(count) - 1) / math.sqrt(count)
     plain = np.full(size, np.nan)
     if plan.plain is not None:
         result = run_of(plan.plain, context).accuracy[: plan.max_epochs + 1]
         plain[: len(result)] = result
-    return Scores(mean, spread, plain, runs)
+    return Scores(mean, half, plain, runs)
 
 
 class Ledger:
@@ -560,8 +622,8 @@ def _resting(swept: SweptPoints, progress: Progress) -> str:
 def _draw_accuracy(
     curve: Curve, x: FloatArray, epochs: IntArray, progress: Progress, resting: str
 ) -> Series:
-    mean, spread = progress.known.mean[epochs], progress.known.spread[epochs]
-    banded = np.isfinite(spread).any()
+    mean, half = progress.known.mean[epochs], progress.known.half[epochs]
+    banded = np.isfinite(half).any()
     why = (progress.plan.missing or resting) if np.isnan(mean).any() else ""
     return Series(
         curve.key,
@@ -570,10 +632,10 @@ def _draw_accuracy(
         x,
         mean,
         curve.source,
-        low=np.clip(mean - spread, 0, 1) if banded else None,
-        high=np.clip(mean + spread, 0, 1) if banded else None,
+        low=np.clip(mean - half, 0, 1) if banded else None,
+        high=np.clip(mean + half, 0, 1) if banded else None,
         undefined_reason=why,
-        note="mean of the runs; the band is ± one standard deviation between runs",
+        note=f"mean of the runs; the band is {_BANDS[progress.plan.band][0]}",
         computing=_is_coming(mean, epochs, progress.plan),
     )
 
@@ -593,7 +655,7 @@ def table(progress: Progress) -> Table:
             ledger.at(ledger.numerical, e),
             ledger.at(ledger.clones, e),
             known.mean[e],
-            known.spread[e],
+            known.half[e],
             known.plain[e],
         )
         rows.append((float(e), *(float(c) if np.isfinite(c) else None for c in cells)))
@@ -606,13 +668,37 @@ def table(progress: Progress) -> Table:
             "ε, numerical",
             "ε, clones + KOV",
             "accuracy",
-            "± between runs",
+            _BANDS[plan.band][1],
             "without privacy",
         ),
         tuple(rows),
-        "ε at the δ of the slider, all upper bounds; accuracy on test pictures, mean of the runs. "
+        "ε at the δ of the slider, all upper bounds; accuracy on test examples, mean of the runs. "
         "Empty: not trained so far, fewer than two runs, or too few rounds to compose.",
         (None, *[Role.UPPER] * 3, *[Role.ESTIMATE] * 3),
+    )
+
+
+def column_table(facts: TableFacts) -> Table:
+    """Return the use and the scaling of a table's columns."""
+    rows = [
+        (
+            column.name,
+            column.use,
+            float(column.features),
+            column.low if math.isfinite(column.low) else None,
+            column.high if math.isfinite(column.high) else None,
+            "first line" if column.public else "training rows" * (column.use == "numbers"),
+            float(column.clipped),
+        )
+        for column in facts.columns
+    ]
+    return Table(
+        "columns",
+        "Columns",
+        ("column", "holds", "features", "minimum", "maximum", "bounds from", "values clipped"),
+        tuple(rows),
+        "Numbers are scaled to [−1, 1] by these bounds, values beyond them clipped; each word is a "
+        "feature of 0 and 1. Curator only.",
     )
 
 
@@ -628,8 +714,8 @@ def readouts(progress: Progress, bits: int) -> tuple[ScalarResult, ...]:
     ):
         known_here = bool(np.isfinite(value))
         note = "" if known_here else (why or words.MORE_THAN_ALL)
-        if key == "accuracy" and np.isfinite(known.spread[e]):
-            note = f"± {nearest(known.spread[e])} between {int(known.runs[e])} runs"
+        if key == "accuracy" and np.isfinite(known.half[e]):
+            note = _BANDS[plan.band][2].format(half=nearest(known.half[e]), runs=int(known.runs[e]))
         result.append(
             ScalarResult(key, label, float(value) if known_here else None, role, note=note)
         )

@@ -11,13 +11,23 @@ from typing import Any, Literal
 import numpy as np
 
 from explorer.privacy import learning
-from explorer.privacy.core.bound import Bound, FloatArray, Grade, Role
+from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
 from explorer.privacy.shuffling import Clones
-from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
+from explorer.studies.base.builders import (
+    More,
+    choice,
+    count,
+    decimal_sign,
+    delta,
+    epsilon,
+    file,
+    orders,
+    real,
+)
 from explorer.studies.base.claims import ClaimedBound, with_claim
 from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import APPROXIMATELY, at_most, nearest
-from explorer.studies.base.phrases import LOWER_BOUND, which_won
+from explorer.studies.base.phrases import LOWER_BOUND, NOTHING_SMALLER, REAL_DATA, which_won
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Condition,
@@ -69,6 +79,9 @@ from explorer.studies.cldp_sgd.simulation import (
     MNIST,
     PERCEPTRON,
     SOFTMAX,
+    SPREAD,
+    STUDENT,
+    TABLE,
     THEOREM,
 )
 from explorer.studies.cldp_sgd.theory import (
@@ -91,17 +104,20 @@ _EASY_ORDER = 1024
 """Largest order up to which all points of a sweep have tables of their own."""
 _COMPOSED_POINTS = 30
 """Most points of compositions where each has a round of its own."""
+_CLAIMED_POINTS = 8
+"""Points of the claimed composition while a slider moves."""
 _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps of which all points share one round."""
 
-Stage = Literal["preview", "at_sliders", "full"]
+Stage = Literal["preview", "curve", "at_sliders", "full"]
 
 
 class LearningPoints(Points):
     """Points of a sweep with ε by every accountant, or with a training, at each of them.
 
-    An answer for ε has up to three stages: a preview of what is quick, the same with compositions
-    at the sliders' values, and all curves.
+    After the claimed number an answer for ε has three stages: what is quick and, at few points, the
+    claimed curve; the same with all compositions at the sliders' values; all curves. One for the
+    bound on the risk has a preview and all curves.
     """
 
     stage: Stage = "full"
@@ -158,6 +174,8 @@ class LearningPoints(Points):
     @cached_property
     def for_compositions(self) -> LearningPoints:
         """Points of compositions."""
+        if self.stage == "curve":
+            return self.thinned(_CLAIMED_POINTS)
         alike = self.swept.sweep.key in _ONE_ROUND and self.request["k"] > 1
         return self if alike or self.stage != "full" else self.thinned(_COMPOSED_POINTS)
 
@@ -190,19 +208,26 @@ class LearningPoints(Points):
 
 
 def _composed(
-    bound: Callable[[LearningPoints], Bound], rigor: Grade
+    bound: Callable[[LearningPoints], Bound],
+    role: Role,
+    source: Reference,
+    rigor: Grade,
+    *,
+    claimed: bool = False,
 ) -> Callable[[LearningPoints], Bound | None]:
-    """Return the function from points to a bound that a preview lacks, or has at the sliders."""
+    """Return the function from points to a bound by composition, which comes in late stages.
+
+    The one that is claimed comes before the others.
+    """
 
     def value(p: LearningPoints) -> Bound | None:
         if p.stage == "preview":
             return None
-        if p.stage == "full":
+        if p.stage == "full" or (p.stage == "curve" and claimed):
             return bound(p)
-        result = bound(p.at_sliders)
         nowhere = np.full(p.valid.shape, np.nan)
         unknown = np.zeros(nowhere.shape, bool)
-        return Bound(nowhere, result.role, result.reference, unknown, words.COMPUTING, grade=rigor)
+        return Bound(nowhere, role, source, unknown, words.COMPUTING, grade=rigor)
 
     return value
 
@@ -294,7 +319,7 @@ _OF_EPSILON = (
     Curve(
         "unamplified",
         "no shuffle amplification: (ε₀, 0) + sampling + KOV",
-        "no shuffling counted",
+        "without shuffling",
         Role.UPPER,
         UNAMPLIFIED,
         lambda p: p.spending.unamplified(),
@@ -308,7 +333,7 @@ _OF_EPSILON = (
         "clones + KOV",
         Role.UPPER,
         SHUFFLED,
-        _composed(lambda p: p.spending.clones(), Grade.NUMERICAL),
+        _composed(lambda p: p.spending.clones(), Role.UPPER, SHUFFLED, Grade.NUMERICAL),
         note="what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
         primary=3,
         claimable=3,
@@ -317,10 +342,12 @@ _OF_EPSILON = (
     Curve(
         "numerical",
         words.LABELS["numerical"],
-        "exact clones",
+        "exact clones 2021",
         Role.UPPER,
         COMPOSED,
-        _composed(lambda p: p.spending.numerical(), Grade.PROVED),
+        _composed(
+            lambda p: p.spending.numerical(), Role.UPPER, COMPOSED, Grade.PROVED, claimed=True
+        ),
         note="the clones' losses composed as they are; every step is rounded up",
         primary=1,
         claimable=1,
@@ -329,19 +356,19 @@ _OF_EPSILON = (
     Curve(
         "response",
         LOWER_BOUND,
-        "no bound can be below",
+        "lower bound",
         Role.LOWER,
         RESPONSE,
-        _composed(lambda p: p.lower, Grade.PROVED),
+        _composed(lambda p: p.lower, Role.LOWER, RESPONSE, Grade.PROVED),
         note=(
             "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
             "(both directions) and 3RR; a client's randomiser may leak less"
         ),
         primary=5,
+        remark=NOTHING_SMALLER,
         points=lambda p: p.for_compositions,
     ),
 )
-_SLOW = ("clones", "numerical", "response")
 _OF_RISK = (
     _risk_curve(
         "remark",
@@ -404,7 +431,7 @@ _OF_ACCURACY = (
         primary=4,
         draw=lambda curve, p: simulation.draw_plain(curve, p.swept, p.progress),
     ),
-    _spending_curve("numerical", "exact clones", 2),
+    _spending_curve("numerical", "exact clones 2021", 2),
     _spending_curve("clones", "clones + KOV", 3),
 )
 
@@ -417,8 +444,8 @@ def _risk_headline(result: Result, _found: ClaimedBound | None) -> Headline | No
     if exact >= any_model:
         return Headline(
             number,
-            f"Says nothing: any model at all is within {at_most(any_model)} of the least risk, and "
-            f"Theorem 3 promises {at_most(exact)}.",
+            f"Not informative: any model at all is within {at_most(any_model)} of the least "
+            f"risk, and Theorem 3 promises {at_most(exact)}.",
         )
     return Headline(
         number,
@@ -435,11 +462,18 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
     return Headline(
         f"{APPROXIMATELY} {nearest(accuracy)}",
-        f"of the test pictures are classified right after this private training{beside}.",
+        f"of the test {words.examples(result.request['data'])} are classified right after this "
+        f"private training{beside}.",
     )
 
 
 PLOTS = (
+    Plot(
+        Quantity(ACCURACY, "", "test accuracy", ("spent", "epochs")),
+        _OF_ACCURACY,
+        sliders=("eps0", "epochs", "n", "model"),
+        headline=_accuracy_headline,
+    ),
     Plot(
         Quantity(
             EPS,
@@ -467,15 +501,14 @@ PLOTS = (
         sliders=("eps0", "epochs", "n", "d"),
         headline=_risk_headline,
     ),
-    Plot(
-        Quantity(ACCURACY, "", "test accuracy", ("spent", "epochs")),
-        _OF_ACCURACY,
-        sliders=("eps0", "epochs", "n", "model"),
-        headline=_accuracy_headline,
-    ),
 )
 
 _TRAINED = (ACCURACY,)
+_OF_TABLE: More = {
+    "quantities": _TRAINED,
+    "group": "data",
+    "relevant_when": (("data", (TABLE,)),),
+}
 
 PARAMETERS = (
     epsilon(
@@ -505,8 +538,8 @@ PARAMETERS = (
         "n",
         "n",
         "clients",
-        "How many clients there are, one picture each. More is more private. If there are more "
-        "clients than pictures, several hold the same one.",
+        "Number of clients, with one picture or row each. More clients are more private. If there "
+        "are more clients than these, several hold the same one.",
         10_000,
         10,
         1_000_000,
@@ -517,8 +550,8 @@ PARAMETERS = (
         "k",
         "k",
         "clients sampled",
-        "How many clients are sampled in a round and shuffled together. Fewer hide better in "
-        "the sample, more hide better in the shuffle.",
+        "How many clients are sampled in a round and shuffled together. Sampling protects "
+        "fewer clients better, shuffling more clients.",
         500,
         1,
         1_000_000,
@@ -654,13 +687,31 @@ PARAMETERS = (
         group="simulation",
     ),
     choice(
+        "band",
+        "",
+        "band shows",
+        "What is drawn around the mean of the runs: how far single trainings are apart, as the "
+        "paper prints it, or how well the runs determine the mean.",
+        SPREAD,
+        (
+            (SPREAD, "± one standard deviation between runs"),
+            (STUDENT, "95 % interval of the mean (Student's t)"),
+        ),
+        quantities=_TRAINED,
+        group="simulation",
+    ),
+    choice(
         "data",
         "",
-        "pictures",
+        "examples",
         "What is trained on: the 1,797 handwritten digits of 8 × 8 pixels that ship with the "
-        "program, or MNIST's files in a folder of yours.",
+        "program, MNIST's files in a folder of yours, or a table of yours.",
         DIGITS,
-        ((DIGITS, "digits of 8 × 8 pixels"), (MNIST, "MNIST in a folder")),
+        (
+            (DIGITS, "digits of 8 × 8 pixels"),
+            (MNIST, "MNIST in a folder"),
+            (TABLE, "a table of your own"),
+        ),
         quantities=_TRAINED,
         group="data",
     ),
@@ -676,11 +727,44 @@ PARAMETERS = (
         relevant_when=(("data", (MNIST,)),),
         group="data",
     ),
+    file(
+        "table",
+        "file of the table",
+        "A CSV file with a row a person and one column of labels. Numbers are scaled to [−1, 1] "
+        "by bounds in the first line, as in age [0:120], or else by the smallest and largest of "
+        "the training rows; each word of a column of words becomes a feature of 0 and 1.",
+        (".csv", ".tsv", ".txt"),
+        **_OF_TABLE,
+    ),
+    decimal_sign(**_OF_TABLE),
+    count(
+        "label_column",
+        "",
+        "label's column",
+        "Number of the column to be predicted, the first being 1; 0 is the last one. Its fields "
+        "are words or numbers, a class each.",
+        0,
+        0,
+        2000,
+        Scale.LINEAR,
+        **_OF_TABLE,
+    ),
+    real(
+        "held_out",
+        "",
+        "rows held out",
+        "Share of the rows that nobody trains on: accuracy is measured on them.",
+        0.2,
+        0.05,
+        0.9,
+        Scale.LINEAR,
+        **_OF_TABLE,
+    ),
     count(
         "data_seed",
         "",
         "split",
-        "Seed of the split into training and test pictures (digits) and of who holds which.",
+        "Seed of the split into training and test examples (digits, table) and of who holds which.",
         0,
         0,
         9999,
@@ -742,6 +826,7 @@ def _audits(request: Request, _promise: Guarantee, _context: Context) -> Audited
 
 @with_tradeoff(
     ("eps0", "epochs", "n", "k", "delta", "lam_max", "randomiser"),
+    of=EPS,
     laws=_laws,
     promising=("law",),
     audits=_audits,
@@ -773,9 +858,15 @@ class CldpSgd(CurveStudy):
     def stages(self, p: LearningPoints) -> Iterable[LearningPoints]:
         """Return what is quick first, compositions at the sliders next, then all."""
         stages: tuple[Stage, ...] = ("preview", "full")
-        if p.request.quantity == EPS and p.answered:
-            stages = ("preview", "at_sliders", "full")
+        if p.request.quantity == EPS and p.answered and not p.coarse:
+            stages = ("curve", "at_sliders", "full")
         return tuple(p.at_stage(stage) for stage in stages)
+
+    def claimed_number(self, p: LearningPoints) -> tuple[Curve, LearningPoints] | None:
+        """Return the composition of the clones at the sliders' values."""
+        if p.request.quantity != EPS or not p.answered:
+            return None
+        return next(c for c in _OF_EPSILON if c.key == "numerical"), p.at_sliders
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield bounds; or, of an accuracy, one result after each piece of training."""
@@ -817,9 +908,20 @@ class CldpSgd(CurveStudy):
         """Return the answer, its guarantee completed by the claimed bound."""
         answer = super().result(p, complete=complete)
         if p.request.quantity == ACCURACY:
-            return replace(answer, stamp=words.STAMP)
-        if p.stage == "at_sliders":
-            series = tuple(replace(s, computing=s.key in _SLOW) for s in answer.series)
+            own = p.request["data"] == TABLE
+            measured = ("accuracy", "plain")
+            return replace(
+                answer,
+                readouts=tuple(
+                    replace(r, curator_only=own and r.key in measured) for r in answer.readouts
+                ),
+                stamp=REAL_DATA if own else words.STAMP,
+                curator_only=own,
+            )
+        if p.stage in ("curve", "at_sliders"):
+            series = tuple(
+                replace(s, computing=s.undefined_reason == words.COMPUTING) for s in answer.series
+            )
             answer = replace(answer, series=series)
         return with_claim(answer)
 
@@ -835,7 +937,9 @@ class CldpSgd(CurveStudy):
             return simulation.readouts(p.progress, _report_bits(p)) if p.answered else ()
         quick = [_readout(c, p.bounds[c.key]) for c in _OF_EPSILON[:3]]
         slow = []
-        if p.stage != "preview":
+        if p.stage == "curve":
+            slow = [_readout(c, p.bounds[c.key]) for c in _OF_EPSILON if c.key == "numerical"]
+        elif p.stage != "preview":
             own = p.at_sliders if p.stage == "at_sliders" else p.for_compositions
             slow = [_readout(c, b, own) for c in _OF_EPSILON[3:] if (b := c.bound(own))]
         if not p.answered:
@@ -875,16 +979,19 @@ class CldpSgd(CurveStudy):
                 clip=p.request["clip"],
                 lipschitz=run.lipschitz,
                 clients=p.request["n"],
-                pictures=run.pictures,
+                source=p.request["data"],
+                examples=run.examples,
                 rates=p.request["steps"] == THEOREM,
             ),
+            *(words.table_conditions(run.table.columns) if run.table else ()),
         )
 
     def tables(self, p: LearningPoints) -> tuple[Table, ...]:
-        """Return accuracy and ε after some numbers of epochs."""
+        """Return accuracy and ε after some numbers of epochs, and the columns of a table."""
         if p.request.quantity != ACCURACY or not p.answered:
             return ()
-        return (simulation.table(p.progress),)
+        facts = p.progress.run(p.context).table
+        return (simulation.table(p.progress), *([simulation.column_table(facts)] if facts else []))
 
     def guarantee(self, p: LearningPoints) -> Guarantee | None:
         """Return the guarantee; that of ε is completed by `result`."""
@@ -940,8 +1047,11 @@ class CldpSgd(CurveStudy):
             return (f"at the sliders' values {words.MORE_THAN_ALL}: lower k or raise n",)
         if p.request.quantity != ACCURACY:
             return ()
-        missing = p.progress.plan.missing
-        return (words.NOTHING_RELEASED, missing) if missing else (words.NOTHING_RELEASED,)
+        missing, facts = p.progress.plan.missing, p.progress.run(p.context).table
+        about = [missing] if missing else []
+        if facts is not None:
+            about += [facts.summary, words.split(facts)]
+        return (words.nothing_released(p.request["data"]), *about)
 
 
 def _values_here(p: LearningPoints) -> dict[str, float]:

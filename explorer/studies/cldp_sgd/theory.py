@@ -9,6 +9,7 @@ from explorer.privacy import learning, shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Shuffling
+from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context, Request
 from explorer.studies.cldp_sgd.guarantee import (
     CAP,
@@ -18,7 +19,7 @@ from explorer.studies.cldp_sgd.guarantee import (
     SHUFFLED,
     UNAMPLIFIED,
 )
-from explorer.studies.guarantees.rounds import Five, composed_bound, composed_lower
+from explorer.studies.guarantees.rounds import Five, clones_key, composed_bound, composed_lower
 
 IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -101,7 +102,7 @@ class Spending:
     def numerical(self) -> Bound:
         """Return the certified upper bound: clones, sampled and composed."""
         side = Role.UPPER, COMPOSED
-        key = ("cldp-sgd", "composed", side[0])
+        key = clones_key(Clones.PUBLISHED)
         result = composed_bound(rdp.CloneRounds, self._five(), side, self._context, key)
         return result.spread(self.valid, MORE_THAN_ALL)
 

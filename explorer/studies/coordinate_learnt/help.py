@@ -77,6 +77,8 @@ PAGE = Page(
 )
 
 _HALVES = (("m00", 0.5), ("m01", 0.0), ("m10", 0.5), ("m11", 0.5))
+_LEVEL_CURVES = ("bcdp", "cdp", "bdp", "ldp")
+_TEST_CURVES = ("test01", "test10", "region", "whole", "chance")
 _PRESETS = (
     Preset(
         "figure1",
@@ -90,6 +92,7 @@ _PRESETS = (
         "with the prior's coupling gives BCDP (Figure 1, Propositions 3 and 4).",
         "x₁ is at δ₁ = 0.5227; from c₁ = 0.5108 Proposition 4 gives 0.6062 at the coupling 0.3, "
         "the certificate of this program 0.5691. LDP and BDP are 0.6931, the sum of the cᵢ 0.7986.",
+        curves=_LEVEL_CURVES,
     ),
     Preset(
         "example1",
@@ -100,6 +103,7 @@ _PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "Not LDP, yet (log 2, log 2)-BCDP for a = b = c = ½ and fair bits (Example 1).",
         "δ₁ = δ₂ = log 2 = 0.6931, exactly; LDP, BDP and CDP levels are infinite.",
+        curves=_TEST_CURVES,
     ),
     Preset(
         "example1-odds",
@@ -111,6 +115,12 @@ _PRESETS = (
         "One cannot distinguish much about any particular coordinate (after Example 1).",
         "From prior odds of 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor "
         "e^δ = 2.",
+        curves=(
+            "region",
+            "output0",
+            "output1",
+            "before",
+        ),
     ),
     Preset(
         "example1-limits",
@@ -122,6 +132,7 @@ _PRESETS = (
         "Finite levels for all a, b, c in (0, 1] (Example 1).",
         "At b = c = 1 a report of 0 excludes x₁ = 1, and δ₁ is infinite: the last point is "
         "missing.",
+        curves=_LEVEL_CURVES,
     ),
     Preset(
         "example2",
@@ -134,6 +145,7 @@ _PRESETS = (
         "δ₁ = 0 for one release; from two independent ones x₁ = 1 can be told (Example 2).",
         "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice: 1.099 and 1.609 here. CDP, "
         "BDP and LDP levels are infinite from the first report on: some report excludes a record.",
+        curves=_LEVEL_CURVES,
     ),
     Preset(
         "example2-twice",
@@ -144,6 +156,12 @@ _PRESETS = (
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "From two independent releases x₁ = 1 can be told (Example 2).",
         "Two reports that differ, a quarter of all pairs, prove x₁ = 1; two alike speak 2:1 for 0.",
+        curves=(
+            "region",
+            "most",
+            "least",
+            "before",
+        ),
     ),
     Preset(
         "dependence",
@@ -155,6 +173,14 @@ _PRESETS = (
         "c₁ + log(1 + q(e^ε − 1)), at most ε (Proposition 4, part 2).",
         "Exact level below the certified one, which is below Proposition 4; all meet L = 1 at "
         "full dependence.",
+        curves=(
+            "bcdp",
+            "cdp",
+            "bdp",
+            "ldp",
+            "certified",
+            "part2",
+        ),
     ),
     Preset(
         "theorem1",
@@ -165,6 +191,7 @@ _PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "δ-BCDP iff no test is below max(0, 1 − e^δ α, e^{−δ}(1 − α)) (Theorem 1).",
         "The best tests touch the region's border at the level computed by brute force.",
+        curves=_TEST_CURVES,
     ),
 )
 

@@ -531,8 +531,8 @@ def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
         return None
     right = times_in_100(best_chance(level))
     text = (
-        f"With even odds before, the report lets this coordinate be guessed right at most {right} "
-        "times in 100 by those who hold this prior."
+        f"An attacker who holds this prior and starts at 50 : 50 is right about this coordinate at "
+        f"most {right} % of the time."
     )
     whole = next(r for r in result.readouts if r.key in ("ldp", "level_ldp"))
     if whole.value is None and whole.note.startswith("infinite"):
@@ -586,7 +586,7 @@ PLOTS = (
             Curve(
                 "chance",
                 "chance",
-                "a coin",
+                "random guess",
                 Role.BASELINE,
                 CHANCE,
                 lambda p: 1.0 - p.type1,

@@ -94,7 +94,7 @@ PARAMETERS = (
     choice(
         "coordinate",
         "i",
-        "coordinate looked at",
+        "coordinate shown",
         "About which of the user's bits somebody wants to know. The third exists in Example 2 "
         "and in tables of your own, the fourth in these only.",
         "1",
@@ -372,7 +372,7 @@ class CoordinateLearnt(CurveStudy):
         domain, own = setting.domain, request["mechanism"] == OWN
         notes = [setting.skipped] if setting.skipped else []
         if int(request["coordinate"]) > domain.d:
-            notes.append(f"There are only {domain.d} coordinates; the last one is looked at.")
+            notes.append(f"There are only {domain.d} coordinates; the last one is shown.")
         open_files = request["prior_file"] and request["channel_file"]
         if own and request["own_from"] == FILES and not open_files:
             notes.append(
@@ -408,11 +408,11 @@ def _conditions(setting: Setting, once: Levels) -> tuple[Condition, ...]:
             of_guarantee=False,
         ),
         Condition(
-            "What is said of this coordinate is at most what is said of the whole record",
+            "The bound for this coordinate does not exceed the bound for the whole record",
             bool(levels.bcdp[place] <= levels.bdp + slack and levels.bdp <= levels.ldp + slack),
             f"δ = {format_level(float(levels.bcdp[place]))}, BDP {format_level(levels.bdp)}, "
             f"LDP {format_level(levels.ldp)} (Proposition 3)",
-            short="Bound at most that of the whole record",
+            short="Coordinate bound ≤ record bound",
         ),
         Condition(
             "Only to compare: protecting the coordinate alone would protect it, δᵢ ≤ cᵢ",
@@ -457,9 +457,9 @@ def _conditions(setting: Setting, once: Levels) -> tuple[Condition, ...]:
         return tuple(conditions)
     conditions.append(
         Condition(
-            "The observer's beliefs are this prior, and they know the mechanism",
+            "The attacker's beliefs are this prior, and they know the mechanism",
             None,
-            short="The observer's beliefs are this prior",
+            short="The attacker's beliefs are this prior",
         )
     )
     return tuple(conditions)

@@ -2,12 +2,15 @@
 
 import math
 
+import numpy as np
+
 from explorer.privacy import coordinates as co
 from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_least, at_most, nearest
-from explorer.studies.base.phrases import odds
+from explorer.studies.base.phrases import is_right
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
 from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean.demanded import OWN, OwnDemand
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
 from explorer.studies.coordinate_mean.theory import TWO, Demand, Plan, mse
 
@@ -26,22 +29,24 @@ NO_RECORDS = (
     "No file is open: synthetic records are used until you open yours under “your records”."
 )
 # The same stamp as on maps.
-REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
 
 
 def central_note(demand: Demand) -> str:
     """Return the note on the trusted curator's guarantee."""
     return (
-        "another promise: a curator sees the records; changing coordinate i of one record costs "
-        f"cᵢ = min(δᵢ, ε), the record as a whole {at_most(float(demand.levels.sum()))}, and there "
-        "is no δᵢ, which is about one reporter"
+        "a different guarantee: a curator sees the records; changing coordinate i of one record "
+        f"costs cᵢ = min(δᵢ, ε), the record as a whole {at_most(float(demand.levels.sum()))}, and "
+        "there is no δᵢ, which is about one reporter"
     )
 
 
 def demand_sentence(demand: Demand) -> str:
     """Return the demanded levels in a clause."""
     low = min(demand.level, demand.eps)
+    if demand.own:
+        highest = at_most(float(demand.levels.max()))
+        return f"{demand.d} coordinates at levels of your own from δ = {at_most(low)} to {highest}"
     if demand.profile == TWO:
         rest = demand.d - demand.k
         others = f", {rest} at ε = {at_most(demand.eps)}" if rest else ""
@@ -49,10 +54,39 @@ def demand_sentence(demand: Demand) -> str:
     return f"{demand.d} coordinates from δ = {at_most(low)} to ε = {at_most(demand.eps)}"
 
 
-def believes(level: float) -> str:
-    """Return the odds an observer with 50:50 prior odds can reach: ``reach at most 55:45``."""
-    best = odds(level)
-    return "become practically certain" if best == "100:0" else f"reach at most {best}"
+def couplings(demand: Demand) -> str:
+    """Return the assumed couplings in a clause: ``q ≤ 0.1``."""
+    if demand.couplings:
+        low, high = min(demand.couplings), max(demand.couplings)
+        return f"qᵢ of your own, {at_least(low)} to {at_least(high)}"
+    return f"q ≤ {at_most(demand.q)}"
+
+
+def _coupled(demand: Demand) -> str:
+    """Return how far beliefs may couple the most sensitive coordinate, as the end of a clause."""
+    if demand.couplings:
+        return f"it to the others by at most qᵢ = {at_least(demand.coupling_of(demand.most))}"
+    return f"the coordinates by at most q = {at_least(demand.q)}"
+
+
+def own_notes(demand: Demand, profile: str, axis: str, own: OwnDemand | None) -> list[str]:
+    """Return notes on the user's own demand: what is missing, and what curves leave out."""
+    if profile in OWN and own is None:
+        return [
+            "No file of levels is open: two levels, δ₁ and ε, are demanded until you open one "
+            "under “file of the levels”."
+        ]
+    notes = []
+    if own is not None and axis in ("level", "d", "share"):
+        notes.append("Levels are your own, so that curves over this axis are flat: put ε there.")
+    if demand.couplings:
+        notes.append(
+            "Curves over q give all coordinates the q of the x axis; the numbers at the sliders, "
+            "the tables and the guarantee are for your own couplings."
+            if axis == "q"
+            else "Your own couplings qᵢ are used, not the slider's q."
+        )
+    return notes
 
 
 def level_claim(result: Result, series: Series, level: float) -> ClaimText:
@@ -64,8 +98,8 @@ def level_claim(result: Result, series: Series, level: float) -> ClaimText:
     return ClaimText(
         number,
         (
-            f"By the level claimed, {at_most(level)}, an observer with 50:50 prior odds on the "
-            f"coordinate's value can {believes(level)}, under the beliefs that it holds for.",
+            f"By the level claimed, {at_most(level)}, an attacker who starts at 50 : 50 between "
+            f"two values of the coordinate {is_right(level)}, under the beliefs that it holds for.",
             f"Of the level demanded, {at_most(demanded)}: {promise.sentence}",
         ),
     )
@@ -81,28 +115,32 @@ def guarantee(
     """
     low = min(demand.level, demand.eps)
     sentence = (
-        "An observer with 50:50 prior odds on which of two values a user's most sensitive "
-        f"coordinate has can {believes(low)} after seeing the report, if their beliefs couple the "
-        f"coordinates by at most q = {at_least(demand.q)}; with any beliefs, and about the record "
-        f"as a whole, they can {believes(demand.eps)}."
+        "An attacker who starts at 50 : 50 between two values of a user's most sensitive "
+        f"coordinate {is_right(low)} after seeing the report, if their beliefs couple "
+        f"{_coupled(demand)}. With any beliefs, and about the record "
+        f"as a whole, an attacker {is_right(demand.eps)}."
     )
     if public is not None:
         sentence += f" {_confidence(public, demand)}"
     if releases > 1:
-        level = co.repeated_certificate(paper.c[:1], demand.q, paper.total, releases)
+        at = demand.most
+        level = co.repeated_certificate(
+            paper.c[at : at + 1], demand.coupling_of(at), paper.total, releases
+        )
         total, own = releases * paper.total, float(level[0])
         sentence += (
-            f" That is of one report. After {releases} by the paper's budgets they can "
-            f"{believes(own)} (the coordinate's level is {at_most(own)}), and with any beliefs "
-            f"{believes(total)} (level {at_most(total)})."
+            f" That is of one report. After {releases} by the paper's budgets an attacker "
+            f"{is_right(own)} (the coordinate's level is {at_most(own)}), and with any beliefs "
+            f"{is_right(total)} (level {at_most(total)})."
         )
     return Guarantee(
         unit="one user's record, and each of its coordinates",
         replace_one=(
             f"{at_most(demand.eps)}-LDP when a whole record is replaced, for everybody. Coordinate "
             f"levels: {demand_sentence(demand)}, against beliefs of coupling up to "
-            f"{at_least(demand.q)}. With the paper's budgets a change of the most sensitive "
-            f"coordinate alone has c = {at_most(float(paper.c[0]))} and any change "
+            f"{couplings(demand) if demand.couplings else at_least(demand.q)}. With the paper's "
+            "budgets a change of the most sensitive "
+            f"coordinate alone has c = {at_most(float(paper.c[demand.most]))} and any change "
             f"L = {at_most(paper.total)}"
         ),
         add_remove=(
@@ -116,6 +154,10 @@ def guarantee(
         sentence=sentence,
         pairs=((low, 0.0),),
         qualified=True,
+        about=(
+            "which of two values the most sensitive coordinate has, if their beliefs couple "
+            f"{_coupled(demand)}"
+        ),
         references=(sources.MECHANISM, sources.CERTIFICATE, sources.PROPOSITION_3),
         differences=(
             "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "
@@ -178,6 +220,8 @@ def _about_zeta(demand: Demand) -> str:
     """Return a clause on ζ of the paper's budgets, which has no effect at q = 0."""
     if demand.q == 0.0:
         return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
+    if demand.couplings:
+        return f"ζ = {nearest(demand.zeta)}"
     least = float(co.best_possible_zeta(demand.levels, demand.eps, demand.q))
     return f"ζ = {nearest(demand.zeta)}, and at ζ₀ = {nearest(least)} both are the same"
 
@@ -196,12 +240,14 @@ def conditions(
     """
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
-    steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
+    steps = float(np.diff(np.sort(paper.c), prepend=0.0).max())
     conditions_here = [
         Condition(
             "q is public and bounds the coupling of the beliefs one wants protection from",
             None,
-            f"q = {at_most(demand.q)}; every coordinate whose level is below L needs it",
+            f"q = {at_most(demand.q)}; every coordinate whose level is below L needs it"
+            if not demand.couplings
+            else f"{couplings(demand)}; every coordinate whose level is below L needs its own",
             short="q is public and bounds the coupling",
         ),
         Condition(
@@ -209,18 +255,18 @@ def conditions(
             ours < theirs,
             f"error {nearest(ours)} against {nearest(theirs)}; {_about_zeta(demand)}",
             of_guarantee=False,
-            short="Only error: the paper beats min δ-LDP",
+            short="For the error: paper beats min δ-LDP",
         ),
         Condition(
             "Only the error: every coordinate is reported, c > 0",
             bool((paper.c > 0.0).all()),
             f"least budget {nearest(float(paper.c.min()))}",
             of_guarantee=False,
-            short="Only error: all coordinates reported",
+            short="For the error: all coordinates reported",
         ),
         Condition(
             "Only (17), to mean something: increments are of order 1 at most",
-            bool(steps <= 1.0),
+            steps <= 1.0,
             f"largest increment of the paper's budgets {nearest(steps)}",
             of_guarantee=False,
             short="Only (17): increments of order 1 at most",

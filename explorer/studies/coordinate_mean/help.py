@@ -32,6 +32,10 @@ PAGE = Page(
         "Put the budgets c on the y axis to see, coordinate by coordinate, what each mechanism "
         "spends. Put the level of a coordinate there to see what an observer with more coupled "
         "beliefs than assumed can still learn, up to the level L of the whole report.",
+        "Demanded levels can be your own, one for each coordinate, typed or from a CSV file, and "
+        "with each a bound qᵢ on that coordinate's own coupling. Budgets that follow Theorem 2 and "
+        "the exact constraint use qᵢ where the level of coordinate i rests on it: where L is "
+        "larger than the level.",
     ),
     assumptions=(
         "Data lie in [−1, 1], scaled by public bounds; values beyond them are clipped.",
@@ -127,6 +131,7 @@ PAGE = Page(
 
 _ALL_Q = Sweep("q", 0.0, 1.0, 101, Scale.LINEAR)
 _FIGURE = Reference(PAPER, "Figure 3")
+_CURVES = ("hybrid", "exact", "paper", "baseline")
 _PRESETS = (
     Preset(
         "figure3",
@@ -167,6 +172,7 @@ _PRESETS = (
         "",
         "Errors at q = 0, 0.1, 0.5: the paper's 0.319, 1.564, 5.476; best ζ 0.319, 0.901, 1.504; "
         "exact constraint 0.319, 0.736, 1.504; hybrid 0.0416, 0.184, 1.032; min δ-LDP 1.504.",
+        curves=_CURVES,
     ),
     Preset(
         "corollary1",
@@ -193,6 +199,13 @@ _PRESETS = (
         "0.09 for the two sensitive coordinates with the paper's ζ = 0.55, where min δ-LDP has 0.2 "
         "for all and the exact constraint leaves them 0.153. Channels of their own by "
         "Proposition 6 have 0.062, and 0.093 for the others.",
+        curves=(
+            "hybrid",
+            "exact",
+            "paper",
+            "demanded",
+            "baseline",
+        ),
     ),
     Preset(
         "beliefs",
@@ -203,6 +216,13 @@ _PRESETS = (
         Sweep("true_q", 0.0, 1.0, 100, Scale.LINEAR),
         "Proposition 4: c + log(1 + q(e^ε − 1)), at most ε.",
         "The demanded 0.2 is met up to the assumed q = 0.1 and passed beyond it, up to L.",
+        curves=(
+            "paper",
+            "exact",
+            "hybrid",
+            "demanded",
+            "proposition4",
+        ),
     ),
     Preset(
         "many-levels",
@@ -214,6 +234,7 @@ _PRESETS = (
         "",
         "Best designs are found on six levels rounded down, which is as private; hybrid channels "
         "gain most where coupling is weak.",
+        curves=_CURVES,
     ),
 )
 

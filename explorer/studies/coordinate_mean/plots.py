@@ -24,6 +24,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
+from explorer.studies.coordinate_mean.demanded import MAX_COORDINATES, OwnDemand, own_demand
 from explorer.studies.coordinate_mean.public_file import PublicCoupling, public_coupling
 from explorer.studies.coordinate_mean.theory import (
     HEURISTIC,
@@ -58,9 +59,20 @@ class MeanPoints(Points):
         return public_coupling(self.request, self.context)
 
     @cached_property
+    def own(self) -> OwnDemand | None:
+        """Levels and couplings of the user's own; None without any."""
+        own = own_demand(self.request, self.context, 2, MAX_COORDINATES)
+        if own is not None and own.couplings and self.public is not None:
+            raise ValueError(
+                "The demanded levels have couplings of their own and a public file gives another: "
+                "leave out the second column, or set “coupling from” to the slider"
+            )
+        return own
+
+    @cached_property
     def demands(self) -> list[Demand]:
         """Demanded levels at every point."""
-        return theory.demands_of(self.request, self.swept)
+        return theory.demands_of(self.request, self.swept, self.own)
 
     @property
     def demand(self) -> Demand:
@@ -87,7 +99,7 @@ class MeanPoints(Points):
             "paper": (self.swept, self.paper),
             "baseline": (self.swept, baseline_plans(self.demands)),
         }
-        size, two = self.swept.x.size, self.request["profile"] == TWO
+        size, two = self.swept.x.size, self.demand.profile == TWO
         if self.request.quantity == "budget":
             if not self.coarse or two:
                 self._add_designs(known, self.swept, [size])
@@ -136,7 +148,7 @@ class MeanPoints(Points):
 
         def search(keys: Iterable[Hashable]) -> dict[Hashable, tuple[Plan, Plan]]:
             demands = [distinct[key] for key in keys]
-            if self.request["profile"] == TWO:
+            if self.demand.profile == TWO:
                 pairs = list(zip(*two_level_plans(demands, self.context.check), strict=True))
             else:
                 pairs = [
@@ -177,7 +189,7 @@ class MeanPoints(Points):
     @property
     def level_index(self) -> int:
         """Index of the coordinate whose level is drawn."""
-        return 0 if self.request["whose"] == MAX_SENSITIVE else self.demands[0].d - 1
+        return self.demand.most if self.request["whose"] == MAX_SENSITIVE else self.demand.least
 
     @cached_property
     def brute_force(self) -> tuple[SweptPoints, Bound] | None:
@@ -200,7 +212,7 @@ class MeanPoints(Points):
     @cached_property
     def run(self) -> run_records.CompletedRun:
         """The mechanism run on the records."""
-        return run_records.complete(self.request, self.context, self.swept)
+        return run_records.complete(self.request, self.context, self.swept, self.own)
 
 
 # Mechanisms
@@ -341,7 +353,7 @@ def _projected_error(key: str, short: str) -> Curve:
 
 def _corollary1(p: MeanPoints) -> Bound | None:
     """Return Corollary 1's order, for two levels only."""
-    if p.request["profile"] != TWO:
+    if p.demand.profile != TWO:
         return None
     value, holds = theory.corollary1_order(p.demands, p.swept)
     reason = "" if holds.all() else "Corollary 1 assumes ε > 2δ"
@@ -394,11 +406,12 @@ _ERRORS = (
     ),
     Curve(
         "central",
-        "a trusted curator's Laplace noise (another promise)",
+        "a trusted curator's Laplace noise (a different guarantee)",
         "a trusted curator",
         Role.BASELINE,
         sources.CENTRAL,
         lambda p: theory.central_error(p.demands, p.swept),
+        remark="different trust: a curator",
         note=lambda p: guarantee.central_note(p.demand),
         primary=0,
     ),

@@ -7,6 +7,7 @@ The bound of bins is a certificate only if the mechanism reads the bins and thei
 from the records. Otherwise bins can hide coupling, and the number is an estimate.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +26,7 @@ from explorer.studies.base.csv_table import (
     read_summary,
     why_no_number,
 )
-from explorer.studies.base.numbers import at_least
+from explorer.studies.base.numbers import at_least, nearest
 from explorer.studies.base.study import Context, Request, Table
 
 CAVEATS = (
@@ -149,6 +150,23 @@ def codes(records: CsvTable, bins: int) -> tuple[IntArray, tuple[Coded, ...], Cs
     return np.stack([c for c, _ in coded], axis=1), tuple(what for _, what in coded), used_records
 
 
+def coded_column(records: CsvTable, i: int, bins: int) -> tuple[IntArray, tuple[str, ...], Coded]:
+    """Return every record's category in one column, the categories' names, and the column.
+
+    No record is rejected: what is not declared, or no number in a column of numbers, is in a last
+    category, “other”, which there is wherever values or a range are declared.
+    """
+    column = _Column(records, i, bins)
+    used = np.flatnonzero(~column.bad)
+    places, coded = column.coded(used)
+    labels = column.labels(used)
+    result = np.full(column.bad.size, len(labels), np.int64)
+    result[used] = places
+    if coded.declared or used.size < result.size:
+        labels = (*labels, "other")
+    return result, labels, coded
+
+
 class _Column:
     """A column on its way to categories."""
 
@@ -196,6 +214,20 @@ class _Column:
             low, high = self._range
             return f"{text[:40]} is outside the declared range {low:g} to {high:g}"
         return why_no_number(self._records, text)
+
+    def labels(self, used: IntArray) -> tuple[str, ...]:
+        """Return the names of the categories of the used records."""
+        if self._declared:
+            return self._declared
+        if not self._numeric:
+            return tuple(text or "(empty)" for text in np.unique(self._texts[used].astype(str)))
+        if self._range is not None:
+            ends = [nearest(end) for end in np.linspace(*self._range, self._bins + 1).tolist()]
+            return tuple(f"{a} to {b}" for a, b in itertools.pairwise(ends))
+        size = self.coded(used)[1]
+        if not size.binned:
+            return tuple(nearest(value) for value in np.unique(self._values[used]).tolist())
+        return tuple(f"part {j + 1} of {size.size}" for j in range(size.size))
 
     def coded(self, used: IntArray) -> tuple[IntArray, Coded]:
         """Return the categories of the used records."""

@@ -18,6 +18,7 @@ from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Mark, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import guarantee
+from explorer.studies.coordinate_mean.demanded import OwnDemand
 from explorer.studies.coordinate_mean.theory import (
     NO_REPORT,
     Demand,
@@ -116,11 +117,19 @@ class CompletedRun:
         return np.sqrt(np.maximum(variance, 0.0) / self.outcome.users)
 
 
-def complete(request: Request, context: Context, swept: SweptPoints) -> CompletedRun:
-    """Run a mechanism on the user's records, or on synthetic ones until a file is open."""
+def complete(
+    request: Request, context: Context, swept: SweptPoints, own: OwnDemand | None
+) -> CompletedRun:
+    """Run a mechanism on the user's records, or on synthetic ones until a file is open.
+
+    Raises
+    ------
+    ValueError
+        If the user's own demand has another number of levels than the file has columns.
+    """
     value = str(request["records"])
     source, columns = Source(), None
-    d, notes = int(request["d"]), [guarantee.NO_RECORDS]
+    d, notes = int(swept["d"][-1]), [guarantee.NO_RECORDS]
     if value:
         source = Source(context.file(value), value, decimal=request["records_decimal"])
         columns = context.cached(
@@ -128,6 +137,11 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
             lambda: context.run_in_worker(describe, source),
         )
         d, notes = len(columns.names), [columns.summary]
+        if own is not None and len(own.levels) != d:
+            raise ValueError(
+                f"{value.partition('#')[0]}: {d} columns, and {len(own.levels)} levels are "
+                "demanded; give a level for each column, in the order of the columns"
+            )
         clipped = int(columns.clipped.sum())
         if clipped:
             notes.append(
@@ -138,7 +152,7 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
         for key, column in swept.columns.items()
     }
     swept = coordinates(replace(swept, columns=columns_with_d), d)
-    demand = demands_of(request, swept)[-1]
+    demand = demands_of(request, swept, own)[-1]
     plans = {"paper": paper_plans([demand])[0], "baseline": baseline_plans([demand])[0]}
     plan = plans["baseline" if request["run_by"] == RUN_BASELINE else "paper"]
     if request["run_by"] == RUN_BEST:
@@ -262,8 +276,13 @@ def table(completed: CompletedRun) -> Table:
             )
             for i in range(levels.size)
         ),
-        "In the columns' own units, levels in nats; the first columns are the sensitive ones. "
+        f"In the columns' own units, levels in nats; {_order(completed.demand)}. "
         "Reports alone are seen by their readers; standard deviations and means of the records are "
         "computed from the records.",
         (None, Role.BASELINE, Role.EXACT, Role.ESTIMATE, Role.EXACT, Role.EXACT),
     )
+
+
+def _order(demand: Demand) -> str:
+    """Return in which order columns have their levels."""
+    return "levels as demanded" if demand.own else "the first columns are the sensitive ones"

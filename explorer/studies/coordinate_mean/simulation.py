@@ -32,7 +32,8 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import sources
-from explorer.studies.coordinate_mean.theory import Plan, demands_of, paper_plans
+from explorer.studies.coordinate_mean.demanded import MAX_COORDINATES, own_demand
+from explorer.studies.coordinate_mean.theory import Plan, demands_of, paper_plans, with_own
 from explorer.studies.guarantees.audits import Audited
 
 D, K, LEVEL, EPS, USERS = 10, 2, 0.2, 2.0, 10_000
@@ -326,25 +327,26 @@ def _series(
     )
 
 
-def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
+def audits(request: Request, _promise: Guarantee, context: Context) -> Audited:
     """Return M_mean with the paper's budgets, on two records that differ in one coordinate."""
     values = {k: np.array([float(v)]) for k, v in request.values if isinstance(v, int | float)}
-    (plan,) = paper_plans(
-        demands_of(request, SweptPoints(Sweep("q", 0.0, 1.0, 1), np.empty(0), values))
-    )
+    own = own_demand(request, context, 2, MAX_COORDINATES)
+    one = with_own(SweptPoints(Sweep("q", 0.0, 1.0, 1), np.empty(0), values), own, None)
+    demands = demands_of(request, one, own)
+    (plan,), most = paper_plans(demands), demands[-1].most
     records = np.ones((2, plan.c.size))
-    records[0, 0] = -1.0
+    records[0, most] = -1.0
 
     def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
         report = co.m_mean(np.tile(records[side], (runs, 1)), plan.c, rng, plan.rule, plan.channel)
-        score: FloatArray = report[:, 0]
+        score: FloatArray = report[:, most]
         return score
 
     return Audited(
         "one report by the paper's budgets; the most sensitive coordinate is flipped, the others "
         "are fixed",
         run,
-        float(plan.c[0]),
+        float(plan.c[most]),
         0.0,
         "promised of this coordinate alone, c₁",
         max(1, 100_000 // plan.c.size),

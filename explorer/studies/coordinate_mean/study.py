@@ -18,7 +18,7 @@ from explorer.studies.base.builders import (
     trials,
 )
 from explorer.studies.base.curve_study import CurveStudy
-from explorer.studies.base.numbers import at_most
+from explorer.studies.base.phrases import REAL_DATA
 from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
@@ -32,7 +32,14 @@ from explorer.studies.base.study import (
     Scale,
     Table,
 )
+from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
+from explorer.studies.coordinate_mean.demanded import (
+    CHOICES,
+    MAX_COORDINATES,
+    OwnDemand,
+    demand_parameters,
+)
 from explorer.studies.coordinate_mean.help import PAGE, PRESETS
 from explorer.studies.coordinate_mean.plots import (
     BUDGETS,
@@ -62,30 +69,31 @@ from explorer.studies.coordinate_mean.theory import (
 )
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
-MAX_COORDINATES = 200
 _MAX_SEARCHES = 25
 """Most different numbers of coordinates in one sweep: each is a search of its own."""
 _SEARCHED = ("exact", "hybrid", "exact_projected", "hybrid_projected")
 """Curves of designs that are searched for at few points, unless there are two levels."""
 _SIMULATED = (("simulate", ("True",)),)
 _FROM_FILE = (("q_from", (FILE,)),)
+_SPREAD = (("profile", (TWO, LINEAR, GEOMETRIC)),)
+"""Where levels are spread from δ₁ to ε, not demanded one by one."""
 
 PARAMETERS = (
     share(
         "q",
         "q",
-        "assumed coupling",
+        "assumed dependence between coordinates",
         "How far knowing one coordinate may change an observer's beliefs about the others, in "
-        "total variation: 0 is independence, 1 is anything. The budgets are made for observers "
-        "up to this coupling; it must be public and never computed from the protected records. "
-        "Assuming more is more private.",
+        "total variation: 0 is independence, 1 is anything. The budgets hold for observers "
+        "who assume at most this much. It must be public and never computed from the protected "
+        "records. A larger q is more private.",
         0.1,
         more_private="high",
         relevant_when=(("q_from", (SLIDER,)),),
     ),
     epsilon(
         "level of the sensitive coordinates",
-        "Coordinate level: how much a report may say about a sensitive coordinate alone. A "
+        "Coordinate level: how much a report may reveal about a sensitive coordinate alone. A "
         "privacy level in nats, not the failure probability δ of approximate DP. Smaller is "
         "more private.",
         0.2,
@@ -94,6 +102,7 @@ PARAMETERS = (
         key="level",
         symbol="δ₁",
         unit="nats",
+        relevant_when=_SPREAD,
     ),
     epsilon(
         "level of the whole record",
@@ -104,20 +113,32 @@ PARAMETERS = (
         10.0,
         unit="nats",
     ),
-    count("d", "d", "coordinates", "How many numbers each user holds.", 10, 2, MAX_COORDINATES),
+    count(
+        "d",
+        "d",
+        "coordinates",
+        "How many numbers each user holds.",
+        10,
+        2,
+        MAX_COORDINATES,
+        relevant_when=_SPREAD,
+    ),
     choice(
         "profile",
         "",
         "demanded levels",
         "How the coordinate levels are spread: some coordinates at δ₁ and the others at ε (as "
-        "in Figure 3), or all different, from δ₁ for the first to ε for the last.",
+        "in Figure 3), all different, from δ₁ for the first to ε for the last, or as you list "
+        "them, with a coupling for each if you know it.",
         TWO,
         (
             (TWO, "two levels: δ₁ and ε"),
             (LINEAR, "evenly from δ₁ to ε"),
             (GEOMETRIC, "geometrically from δ₁ to ε"),
+            *CHOICES,
         ),
     ),
+    *demand_parameters("coordinate", "0.2; 0.5; 1; 2"),
     share(
         "share",
         "k/d",
@@ -130,7 +151,7 @@ PARAMETERS = (
         "n",
         "n",
         "users",
-        "How many users report. Each is as private with few as with many.",
+        "Number of users who report. The guarantee does not depend on it.",
         10_000,
         1,
         1_000_000_000,
@@ -216,7 +237,7 @@ PARAMETERS = (
     choice(
         "whose",
         "",
-        "coordinate looked at",
+        "coordinate shown",
         "Whose level is drawn.",
         MAX_SENSITIVE,
         ((MAX_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
@@ -352,7 +373,10 @@ PARAMETERS = (
 
 
 @with_tradeoff(
-    ("q", "level", "eps", "d", "profile", "share", "zeta_rule", "zeta", "q_from", "public"),
+    (
+        *("q", "level", "eps", "d", "profile", "demand", "demand_file", "demand_decimal"),
+        *("share", "zeta_rule", "zeta", "q_from", "public"),
+    ),
     also=("channel",),
     audits=audits,
 )
@@ -370,14 +394,22 @@ class CoordinateMean(CurveStudy):
 
     def stages(self, p: MeanPoints) -> tuple[MeanPoints, ...]:
         """Return points with closed forms and few searches, then those of whole curves."""
-        swept = theory.with_coupling(p.swept, None if p.public is None else p.public.q)
+        swept = _with_demand(p)
         if p.request.quantity == "run":
             return (p.at(swept),)
         if p.request.quantity == "budget":
-            swept = theory.coordinates(swept, p.request["d"])
+            swept = theory.coordinates(swept, int(swept["d"][-1]))
         elif swept.sweep.key in ("d", "share"):
             swept = swept.downsampled(_MAX_SEARCHES)
         return (p.at(swept, Fidelity.COARSE), p.at(swept, Fidelity.FULL))
+
+    def claimed_number(self, p: MeanPoints) -> tuple[Curve, MeanPoints] | None:
+        """Return the error of the hybrid design at the sliders' values, where it is quick."""
+        few = p.swept.sweep.key in ("d", "share")
+        if p.request.quantity != "mse" or p.request["profile"] != TWO or few:
+            return None
+        only = p.at(_with_demand(p).only_sliders(), Fidelity.COARSE)
+        return next(c for c in self.curves(p) if c.key == "hybrid"), only
 
     def simulation(self, p: MeanPoints) -> Callable[[Result], Iterator[Result]] | None:
         """Return the function that adds simulated errors, if they are asked for."""
@@ -389,7 +421,7 @@ class CoordinateMean(CurveStudy):
     def curves(self, p: MeanPoints) -> Iterable[Curve]:
         """Return the curves; designs that are searched for at few points as dots."""
         curves = super().curves(p)
-        if p.request["profile"] == TWO or p.request.quantity == "budget":
+        if p.demand.profile == TWO or p.request.quantity == "budget":
             return curves
         return tuple(replace(c, mark=Mark.DOTS) if c.key in _SEARCHED else c for c in curves)
 
@@ -397,7 +429,7 @@ class CoordinateMean(CurveStudy):
         """Return the answer; that of a run on a file is for the curator only."""
         result = super().result(p, complete=complete)
         if p.request.quantity == "run":
-            stamp = guarantee.REAL_DATA if p.run.real else guarantee.SYNTHETIC
+            stamp = REAL_DATA if p.run.real else guarantee.SYNTHETIC
             return replace(result, stamp=stamp, curator_only=p.run.real)
         jumping = {c.key for c in self.curves(p) if isinstance(c, MeanCurve) and c.jumps}
         series = tuple(
@@ -444,11 +476,11 @@ class CoordinateMean(CurveStudy):
 
     def tables(self, p: MeanPoints) -> tuple[Table, ...]:
         """Return the mechanisms side by side, and the coupling of a public file."""
-        shown = (
-            (run_records.table(p.run),)
-            if p.request.quantity == "run"
-            else (_designs_table(p), _channels_table(p))
-        )
+        shown: tuple[Table, ...] = (_designs_table(p), _channels_table(p))
+        if p.request.quantity == "run":
+            shown = (run_records.table(p.run),)
+        elif p.own is not None:
+            shown += (_demand_table(p, p.own),)
         return shown if p.public is None else (*shown, p.public.table())
 
     def notes(self, p: MeanPoints) -> tuple[str, ...]:
@@ -464,7 +496,13 @@ class CoordinateMean(CurveStudy):
             notes.append(guarantee.no_file(p.demand.q))
         if p.request.quantity == "level":
             notes.append(guarantee.levels_note(p.demand, p.here.true_q))
+        notes += guarantee.own_notes(p.demand, p.request["profile"], p.swept.sweep.key, p.own)
         return tuple(note for note in notes if note)
+
+
+def _with_demand(p: MeanPoints) -> SweptPoints:
+    """Return the points with a public file's coupling, or the user's own demand."""
+    return theory.with_own(p.swept, p.own, None if p.public is None else p.public.q)
 
 
 def _designs_table(p: MeanPoints) -> Table:
@@ -480,13 +518,13 @@ def _designs_table(p: MeanPoints) -> Table:
         rows.append(("one channel a level, globally best", convex))
     return Table(
         "designs",
-        "Mechanisms at the sliders' values",
+        "Mechanisms at the current settings",
         ("mechanism", "c, most sensitive", "c, least sensitive", "L", "MSE"),
         tuple(
             (
                 name,
-                float(plan.c[0]),
-                float(plan.c[-1]),
+                float(plan.c[demand.most]),
+                float(plan.c[demand.least]),
                 plan.total,
                 finite(mse(plan, p.here.x2, p.here.n)),
             )
@@ -495,8 +533,36 @@ def _designs_table(p: MeanPoints) -> Table:
         "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
         f"Designs are searched for {guarantee.CHANNEL_NAMES[demand.channel]}; with the other kind "
         f"of report they keep their levels. All promise {guarantee.demand_sentence(demand)} at "
-        f"q ≤ {at_most(demand.q)}.",
+        f"{guarantee.couplings(demand)}.",
         (None, *[Role.EXACT] * 4),
+    )
+
+
+def _demand_table(p: MeanPoints, own: OwnDemand) -> Table:
+    """Return every coordinate of the user's own demand with the budget that meets it."""
+    demand = p.demand
+    shown = [(m.label, p.plans_here[key]) for key, m in MECHANISMS.items() if key in p.plans_here]
+    return Table(
+        "demand",
+        "Demanded levels, one by one",
+        (
+            "coordinate",
+            "level demanded, min(δᵢ, ε)",
+            "coupling qᵢ",
+            *(f"c: {label}" for label, _ in shown),
+        ),
+        tuple(
+            (
+                own.names[i] if own.names else f"coordinate {i + 1}",
+                float(level),
+                demand.coupling_of(i),
+                *(float(plan.c[i]) for _, plan in shown),
+            )
+            for i, level in enumerate(demand.levels)
+        ),
+        "In nats, couplings as probabilities. Of every mechanism "
+        "log((1−qᵢ)e^{cᵢ} + qᵢ·e^L) is at most the level.",
+        (None, Role.BASELINE, Role.UPPER, *[Role.EXACT] * len(shown)),
     )
 
 
@@ -512,10 +578,10 @@ def _channels_table(p: MeanPoints) -> Table:
             rows.append((m.label, *map(finite, errors)))
     return Table(
         "channels",
-        "The same levels with reports made otherwise",
+        "The same levels with other kinds of reports",
         ("mechanism", *(f"MSE by {name}" for name in guarantee.CHANNEL_NAMES.values())),
         tuple(rows),
-        "Exact, at the sliders' values, not projected. Budgets and levels are those searched "
+        "Exact, at the current settings, not projected. Budgets and levels are those searched "
         f"for {guarantee.CHANNEL_NAMES[p.demand.channel]}, and as private by either.",
         (None, *[Role.EXACT] * 2),
     )

@@ -11,9 +11,11 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.privacy.coordinates.levels import bcdp_levels_from_logs
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.studies.base.builders import TYPED
 from explorer.studies.base.study import Context, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean.demanded import OWN, OwnDemand
 
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
 """Profiles of the demanded levels."""
@@ -28,7 +30,7 @@ class Demand:
     Attributes
     ----------
     profile : str
-        `TWO`, `LINEAR` or `GEOMETRIC`.
+        `TWO`, `LINEAR`, `GEOMETRIC`, or `TYPED` for the user's own levels.
     d, k : int
         Number of coordinates, and of those at the lowest of two levels (1 with more levels).
     level, eps, q : float
@@ -37,6 +39,9 @@ class Demand:
         ζ of the paper's mechanism.
     channel : str
         Kind of report: `co.DUCHI` or `co.PRIV_UNIT`.
+    own, couplings : tuple of float
+        The user's own levels, in their order, and own couplings q_i, of which q is then the
+        largest that a level rests on; empty if there are none.
     """
 
     profile: str
@@ -47,10 +52,17 @@ class Demand:
     q: float
     zeta: float
     channel: str = co.DUCHI
+    own: tuple[float, ...] = ()
+    couplings: tuple[float, ...] = ()
 
     @property
     def levels(self) -> FloatArray:
-        """Effective levels min(δ_i, ε), the most sensitive coordinate first, shape (d,)."""
+        """Effective levels min(δ_i, ε), shape (d,).
+
+        The most sensitive coordinate comes first, but for levels of the user's own.
+        """
+        if self.own:
+            return np.minimum(self.own, self.eps)
         low = min(self.level, self.eps)
         if self.profile == TWO:
             return np.repeat([low, self.eps], [self.k, self.d - self.k])
@@ -58,9 +70,38 @@ class Demand:
         return np.clip(spread(low, self.eps, self.d), low, self.eps)
 
     @property
+    def most(self) -> int:
+        """Index of the most sensitive coordinate, the first of several."""
+        return int(np.argmin(self.levels))
+
+    @property
+    def least(self) -> int:
+        """Index of the least sensitive coordinate, the last of several."""
+        return int(self.d - 1 - np.argmax(self.levels[::-1]))
+
+    @property
+    def coupling(self) -> FloatArray:
+        """The q_i, shape (d,), or the q of all, shape ()."""
+        return np.array(self.couplings or self.q)
+
+    def coupling_of(self, place: int) -> float:
+        """Return the bound on the coupling of one coordinate."""
+        return self.couplings[place] if self.couplings else self.q
+
+    @property
     def apart_from_zeta(self) -> Hashable:
         """All that mechanisms other than the paper's depend on."""
-        return (self.profile, self.d, self.k, self.level, self.eps, self.q, self.channel)
+        return (
+            self.profile,
+            self.d,
+            self.k,
+            self.level,
+            self.eps,
+            self.q,
+            self.channel,
+            self.own,
+            self.couplings,
+        )
 
 
 def sensitive(d: float, share: float) -> int:
@@ -129,7 +170,7 @@ def errors(plans: Sequence[Plan], x2: FloatArray, n: FloatArray) -> FloatArray:
 
 
 def nested_plans(c: FloatArray, rule: str, channel: str, truncated: bool = False) -> list[Plan]:
-    """Return M_mean with budgets c of shape (rows, d), which are sorted."""
+    """Return M_mean with budgets c of shape (rows, d)."""
     second, squares = co.m_mean_moments(c, rule, channel)
     return [
         Plan(row, total, a, b, rule=rule, truncated=truncated, channel=channel)
@@ -206,9 +247,10 @@ def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
 def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
     plans: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
-        eps, q, zeta = _columns(group, "eps", "q", "zeta")
-        c = co.budget_vector(_levels(group), eps, q, zeta)
+    for places, group in _by(demands, lambda x: (x.d, x.k, x.channel, bool(x.couplings))):
+        eps, zeta = _columns(group, "eps", "zeta")
+        q = np.array([x.couplings or (x.q,) for x in group])
+        c = co.budget_of_couplings(_levels(group), eps, q, zeta)
         plans |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
     return [plans[place] for place in range(len(demands))]
 
@@ -216,13 +258,20 @@ def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
 def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 at the ζ of least error, 25 points at a time."""
     plan_at: dict[int, Plan] = {}
-    for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps, x.channel)):
+    for places, group in _by(demands, lambda x: replace(x, q=0.0, zeta=1.0)):
         for start in range(0, len(group), 25):
             check()
             piece = group[start : start + 25]
-            (q,) = _columns(piece, "q")
-            best = co.best_zeta(piece[0].levels, piece[0].eps, q, piece[0].channel)
-            plans = nested_plans(best.c, "optimal", piece[0].channel, best.truncated)
+            first = piece[0]
+            if first.couplings:
+                best = co.best_budget_of_couplings(
+                    first.levels, first.eps, first.couplings, first.channel
+                )
+                best = replace(best, c=np.tile(best.c, (len(piece), 1)))
+            else:
+                (q,) = _columns(piece, "q")
+                best = co.best_zeta(first.levels, first.eps, q, first.channel)
+            plans = nested_plans(best.c, "optimal", first.channel, best.truncated)
             plan_at |= dict(zip(places[start : start + 25], plans, strict=True))
     return [plan_at[place] for place in range(len(demands))]
 
@@ -302,7 +351,9 @@ def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
     for demand in demands:
         pair = []
         for family in ("nested", "hybrid"):
-            best = co.best_design(demand.levels, demand.eps, demand.q, family, demand.channel)
+            best = co.best_design(
+                demand.levels, demand.eps, demand.coupling, family, demand.channel
+            )
             alphas = best.alphas.tolist()
             pair.append(
                 parallel_plan(demand.d, best.subsets, alphas, best.truncated, demand.channel)
@@ -319,8 +370,8 @@ def proposition6_plan(demand: Demand) -> Plan:
     least error in the worst case.
     """
     levels = demand.levels
-    ratios = (levels[:, None] / levels[0]) ** _POWERS
-    used = (co.linear_budget_matrix(levels, demand.q) @ ratios).max(axis=0)
+    ratios = (levels[:, None] / levels.min()) ** _POWERS
+    used = (co.linear_budget_matrix(levels, demand.coupling) @ ratios).max(axis=0)
     c = ratios * np.minimum(1.0 / used, demand.eps / ratios.sum(axis=0))
     c = c[:, np.argmin((1.0 / np.tanh(0.5 * c) ** 2).sum(axis=0))]
     subsets = tuple((i,) for i in range(demand.d))
@@ -334,7 +385,7 @@ def convex_plan(demand: Demand) -> Plan:
     for i, level in enumerate(demand.levels):
         groups[float(level)].append(i)
     subsets = tuple(tuple(group) for group in groups.values())
-    best = co.best_disjoint_levels(demand.levels, demand.eps, demand.q, subsets)
+    best = co.best_disjoint_levels(demand.levels, demand.eps, demand.coupling, subsets)
     return parallel_plan(demand.d, best.subsets, best.alphas.tolist(), best.truncated)
 
 
@@ -349,10 +400,16 @@ _JUMPS = (
 )
 
 
-def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
-    """Return the demand at every point."""
+def demands_of(request: Request, points: SweptPoints, own: OwnDemand | None = None) -> list[Demand]:
+    """Return the demand at every point.
+
+    Where q is the x axis it is that of all coordinates, whatever their own couplings; these count
+    at the sliders, the last point.
+    """
     profile, fixed = request["profile"], request["zeta_rule"] != HEURISTIC
-    return [
+    if profile in OWN:
+        profile = TWO if own is None else TYPED
+    demands = [
         Demand(
             profile,
             int(d),
@@ -362,18 +419,41 @@ def demands_of(request: Request, points: SweptPoints) -> list[Demand]:
             float(q),
             float(zeta) if fixed else 0.5 * (1.0 + float(q)),
             request["channel"],
+            () if own is None else own.levels,
+            () if own is None or points.sweep.key == "q" else own.couplings,
         )
         for d, share, level, eps, q, zeta in zip(
             *(points[key] for key in ("d", "share", "level", "eps", "q", "zeta")), strict=True
         )
     ]
+    if own is not None:
+        demands[-1] = replace(demands[-1], couplings=own.couplings)
+    return demands
 
 
-def with_coupling(points: SweptPoints, q: float | None) -> SweptPoints:
-    """Return the points with another assumed coupling, unless that is the axis of the sweep."""
-    if q is None or points.sweep.key == "q":
-        return points
-    return replace(points, columns=points.columns | {"q": np.full(points.x.size + 1, q)})
+def with_own(points: SweptPoints, own: OwnDemand | None, q: float | None) -> SweptPoints:
+    """Return the points with the number, lowest level and largest coupling of a demand.
+
+    Where q is the x axis its line is kept, and only the coupling at the sliders replaced.
+
+    Parameters
+    ----------
+    points : SweptPoints
+    own : OwnDemand or None
+    q : float or None
+        Coupling of a public file; None without one.
+    """
+    ends: dict[str, float] = {}
+    if own is not None:
+        ends = {"d": len(own.levels), "level": min(own.levels)}
+    if q is not None and points.sweep.key != "q":
+        ends["q"] = q
+    size = points.x.size + 1
+    columns = points.columns | {key: np.full(size, float(end)) for key, end in ends.items()}
+    if own is not None and own.largest_coupling is not None:
+        largest = np.full(size, own.largest_coupling)
+        columns["q"] = np.append(points.x, largest[-1]) if points.sweep.key == "q" else largest
+    return replace(points, columns=columns)
 
 
 def coordinates(points: SweptPoints, d: int) -> SweptPoints:
@@ -455,7 +535,7 @@ def jumps(demands: Sequence[Demand], paper: Sequence[Plan], points: SweptPoints)
     """
     if points.sweep.key in ("d", "share"):
         return []
-    even = np.array([plan.c[0] == plan.c[-1] for plan in paper[:-1]])
+    even = np.array([plan.c.min() == plan.c.max() for plan in paper[:-1]])
     coupled = np.array([demand.q > 0.0 for demand in demands[:-1]])
     changed = (even[1:] != even[:-1]) & coupled[1:] & coupled[:-1]
     return (np.flatnonzero(changed) + 1).tolist()

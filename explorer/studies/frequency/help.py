@@ -138,6 +138,13 @@ _PRESETS = (
             "α = ε/r = 10 Hadamard response still wins. Laplace noise with each user errs less "
             "than either."
         ),
+        curves=(
+            "gkrr_wins",
+            "hadamard_wins",
+            "choice",
+            "paper",
+            "here",
+        ),
     ),
     Preset(
         "central",
@@ -153,6 +160,13 @@ _PRESETS = (
             "In d_EM GKRR wins from about α = 6.55 at ε = 0.1 (the paper's condition says 5.88) "
             "and from 82.2 at ε = 1 (100); with the α₀ of exact hops in any order from 124 there. "
             "With 100,000 users it wins from about 241."
+        ),
+        curves=(
+            "gkrr_wins",
+            "laplace_wins",
+            "choice",
+            "paper",
+            "here",
         ),
     ),
     Preset(
@@ -177,6 +191,14 @@ _PRESETS = (
             "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
             "hardly better than guessing (0.73 at α = 35), projected in d_EM they are (0.19)."
         ),
+        curves=(
+            "gkrr",
+            "theorem65",
+            "theorem66",
+            "theorem66_printed",
+            "remark",
+            "gkrr_simulated",
+        ),
     ),
     Preset(
         "hadamard",
@@ -187,6 +209,13 @@ _PRESETS = (
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
         published="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
         computed="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
+        curves=(
+            "hadamard",
+            "hadamard_printed",
+            "one_hadamard",
+            "gkrr",
+            "laplace",
+        ),
     ),
     Preset(
         "near",
@@ -202,6 +231,12 @@ _PRESETS = (
             "shrinks, items of a cluster get as much harder to tell apart as mixing them up costs "
             "less. Hadamard response gains: 0.67 at r = 0.01, 2.07 at 1."
         ),
+        curves=(
+            "gkrr",
+            "hadamard",
+            "laplace",
+            "theorem65",
+        ),
     ),
     Preset(
         "items",
@@ -215,6 +250,26 @@ _PRESETS = (
             "are farther apart than √2 = 1.41; Hadamard response at ε = 1 has 0.413, Laplace noise "
             "with each user 0.089."
         ),
+        curves=(
+            "gkrr",
+            "gkrr_theorem",
+            "gkrr_printed",
+            "hadamard",
+            "laplace",
+        ),
+    ),
+    Preset(
+        "own-metric",
+        "A metric of your own",
+        "Three places along a road, 1 and 3 miles apart, typed as a table of distances; a CSV file "
+        "takes up to 120. The exponential mechanism stands for GKRR.",
+        values=(*_CASE, ("model", "local"), ("n", 100_000), ("space", "typed")),
+        quantity="emd",
+        sweep=Sweep("alpha", 1.0, 100.0, 60, Scale.LOG),
+        computed=(
+            "At α = 25 the mean earth mover's distance is at most 0.003933 of the largest distance."
+        ),
+        curves=("own", "hadamard", "laplace"),
     ),
 )
 
@@ -257,5 +312,6 @@ JUDGES: dict[str, Judge] = {
     "hadamard": _leaks,
     "near": _near,
     "items": _smallest,
+    "own-metric": lambda numbers: ("+", f"error ≤ {at_most(numbers['own'])} of widest"),
 }
 PRESETS = with_verdicts("frequency", _PRESETS, JUDGES)

@@ -34,7 +34,12 @@ class FrequencyPoints(Points):
     @cached_property
     def problem(self) -> theory.Problem:
         """Arguments of the formulas."""
-        return theory.problem_of(self.swept, self.request)
+        return theory.problem_of(self.swept, self.request, self.space, self.context)
+
+    @cached_property
+    def own_errors(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds on the squared error and the mean d_EM on the user's own metric."""
+        return theory.own_errors(self.problem, self.calibration.alpha0, self.context)
 
     @cached_property
     def calibration(self) -> theory.Calibration:
@@ -123,6 +128,7 @@ _NO_PRINTED = (
 )
 _NOT_CALIBRATED = "the paper's, never to calibrate with"
 _OTHER_MECHANISM = "it is of another mechanism, whose promise does not depend on how far items move"
+_OTHER_GUARANTEE = "different guarantee: user-level DP, {eps}"
 
 
 def _note(key: str, *notes: str) -> Callable[[FrequencyPoints], str]:
@@ -151,8 +157,12 @@ def _printed_holds(p: FrequencyPoints) -> BoolArray:
 def root_errors(clusters: bool) -> tuple[Curve, ...]:
     """Return the curves of the root mean square error, of items or of cluster masses."""
 
-    def gkrr(alpha0: Callable[[FrequencyPoints], FloatArray]) -> Callable[[Any], FloatArray]:
-        return lambda p: np.sqrt(theory.gkrr_squared_error(p.problem, alpha0(p), clusters))
+    def gkrr(alpha0: Callable[[FrequencyPoints], FloatArray]) -> Callable[[Any], FloatArray | None]:
+        return lambda p: (
+            None
+            if p.problem.metric is not None
+            else np.sqrt(theory.gkrr_squared_error(p.problem, alpha0(p), clusters))
+        )
 
     def hadamard(item: Callable[[FrequencyPoints], FloatArray]) -> Callable[[Any], FloatArray]:
         return lambda p: np.sqrt(theory.hadamard_squared_error(p.problem, item(p), clusters))
@@ -281,6 +291,37 @@ ONE_ITEM_CURVES = (
         value=_one_item_error("one_priv_unit"),
     ),
 )
+_own = partial(
+    ErrorCurve,
+    "own",
+    "exponential mechanism, best α₀ proved",
+    "exponential mechanism",
+    Role.UPPER,
+    sources.OWN,
+    why=(
+        "the law of the answers can't be inverted at this α₀ (condition above 1e8), or items are "
+        "at distance 0"
+    ),
+    calibrated=True,
+)
+"""The curve of the user's own metric, in place of GKRR's."""
+
+
+def _own_root(p: FrequencyPoints) -> FloatArray | None:
+    return None if p.problem.metric is None else np.sqrt(p.own_errors[0])
+
+
+def _own_distance(p: FrequencyPoints) -> FloatArray | None:
+    return None if p.problem.metric is None else p.own_errors[1]
+
+
+def _on_clusters(
+    value: Callable[[FrequencyPoints], FloatArray],
+) -> Callable[[FrequencyPoints], FloatArray | None]:
+    """Return the same where items are clustered; no curve on a metric of the user's."""
+    return lambda p: None if p.problem.metric is not None else value(p)
+
+
 _gkrr_distance = partial(
     ErrorCurve,
     role=Role.UPPER,
@@ -295,7 +336,7 @@ _DISTANCE_CURVES = (
         label="GKRR, halved Theorem 6.5",
         short="GKRR",
         source=sources.TIGHT,
-        value=lambda p: theory.gkrr_distance_bound(p.problem, p.calibration.alpha0),
+        value=_on_clusters(lambda p: theory.gkrr_distance_bound(p.problem, p.calibration.alpha0)),
         note=_note("gkrr"),
         claimable=1,
     ),
@@ -304,7 +345,9 @@ _DISTANCE_CURVES = (
         label="Theorem 6.5, as printed",
         short="Theorem 6.5, printed",
         source=sources.THEOREM65,
-        value=lambda p: theory.gkrr_distance_bound(p.problem, p.calibration.alpha0, printed=True),
+        value=_on_clusters(
+            lambda p: theory.gkrr_distance_bound(p.problem, p.calibration.alpha0, printed=True)
+        ),
         note=_note("theorem65"),
         primary=4,
         claimable=1,
@@ -314,7 +357,7 @@ _DISTANCE_CURVES = (
         label="Theorem 6.6",
         short="Theorem 6.6",
         source=sources.THEOREM66,
-        value=lambda p: theory.theorem66_bound(p.problem, p.calibration.alpha0),
+        value=_on_clusters(lambda p: theory.theorem66_bound(p.problem, p.calibration.alpha0)),
         note=_note("theorem66"),
         primary=0,
         claimable=1,
@@ -325,7 +368,7 @@ _DISTANCE_CURVES = (
         "Theorem 6.6, eq. (6)/(7)",
         Role.BASELINE,
         sources.PRINTED_ALPHA0,
-        lambda p: theory.theorem66_bound(p.problem, p.calibration.printed),
+        _on_clusters(lambda p: theory.theorem66_bound(p.problem, p.calibration.printed)),
         _printed_holds,
         _NO_PRINTED,
         _NOT_CALIBRATED,
@@ -337,7 +380,7 @@ _DISTANCE_CURVES = (
         "remark to Theorem 6.6",
         Role.BASELINE,
         sources.REMARK,
-        lambda p: theory.theorem66_remark(p.problem),
+        _on_clusters(lambda p: theory.theorem66_remark(p.problem)),
         note="the paper's simplification; exceeded by its own theorem in places",
         primary=0,
     ),
@@ -351,6 +394,7 @@ _DISTANCE_CURVES = (
         note=_note("hadamard", _CENTRED),
         primary=2,
         unclaimed=_OTHER_MECHANISM,
+        remark=_OTHER_GUARANTEE,
         calibrated=True,
     ),
     ErrorCurve(
@@ -361,9 +405,12 @@ _DISTANCE_CURVES = (
         sources.LAPLACE_DISTANCE,
         lambda p: theory.laplace_distance(p.problem),
         note=_CENTRED,
+        bounded=lambda p: p.problem.metric is not None,
         primary=3,
         unclaimed=_OTHER_MECHANISM,
+        remark=_OTHER_GUARANTEE,
     ),
+    _own(value=_own_distance, claimable=1),
 )
 
 
@@ -495,7 +542,7 @@ _REGION_CURVES = (
         source=sources.THRESHOLD,
         note="from there on GKRR should win, by the paper's O(·): its constants are dropped",
     ),
-    Curve("here", "the sliders", "", Role.BASELINE, sources.CHOICE, draw=_slider_point),
+    Curve("here", "current settings", "", Role.BASELINE, sources.CHOICE, draw=_slider_point),
 )
 
 
@@ -539,7 +586,7 @@ PLOTS = (
             scale=Scale.LOG,
             statistic=Statistic.RMS,
         ),
-        (*root_errors(clusters=False), *ONE_ITEM_CURVES),
+        (*root_errors(clusters=False), *ONE_ITEM_CURVES, _own(value=_own_root)),
         sliders=("alpha", "eps", "n", "m"),
     ),
     Plot(

@@ -67,6 +67,12 @@ THRESHOLD = Reference(
     "up to the constants that O(·) drops",
 )
 CHOICE = Reference(_PAPER, "Section 6.2: α = ε/r", "")
+OWN = Reference(
+    "McSherry & Talwar 2007 (exponential mechanism); our proof",
+    "Algorithm 4 of " + _PAPER + " with it, along trees",
+    "on any finite metric and for all data: standard deviations on the arms of a star, or the "
+    "edges of a spanning tree, nowhere shorter than the metric; α₀ is the largest proved",
+)
 REFERENCES = (
     GKRR,
     THEOREM44,
@@ -82,5 +88,6 @@ REFERENCES = (
     ONE_HADAMARD,
     ONE_GRR,
     ONE_PRIV_UNIT,
+    OWN,
     THRESHOLD,
 )

@@ -4,13 +4,16 @@ import math
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
+import numpy as np
+
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Role
+from explorer.privacy.core.bound import Bound, Role
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
 from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
@@ -19,7 +22,7 @@ from explorer.studies.base.study import (
     ScalarResult,
     Table,
 )
-from explorer.studies.base.sweeping import scalar_from
+from explorer.studies.base.sweeping import scalar_from, series_from
 from explorer.studies.frequency import sources, theory
 from explorer.studies.frequency.help import PAGE, PRESETS
 from explorer.studies.frequency.plots import (
@@ -32,14 +35,21 @@ from explorer.studies.frequency.plots import (
 from explorer.studies.frequency.simulation import EVEN, ONE, SKEWED, audits, simulated
 from explorer.studies.frequency.theory import CENTRAL, LOCAL, MAX_ALPHA
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
+from explorer.studies.metric_space.parameters import (
+    CLUSTERED,
+    DISCRETE,
+    MATRIX,
+    POINTS,
+    TYPED,
+    space_parameters,
+)
 
 _MECHANISMS = {
     "hadamard": "Hadamard response",
     "laplace": "Laplace",
     "one_item": "one drawn item a user",
 }
-_COARSE_POINTS = 16
+_COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 48, 25
 """Points of an exact calibration; fewer where each takes long."""
 _MANY_TERMS = 30_000
@@ -142,7 +152,7 @@ PARAMETERS = (
         ),
         quantities=("wins",),
     ),
-    *space_parameters(kinds=(CLUSTERED, DISCRETE), default=CLUSTERED),
+    *space_parameters(kinds=(CLUSTERED, DISCRETE, MATRIX, TYPED, POINTS), default=CLUSTERED),
     simulate(
         "Draw data, randomise them and mark the errors found: of the signed estimates and of "
         "those projected to a proper histogram.",
@@ -187,21 +197,39 @@ class Frequency(CurveStudy):
     presets = PRESETS
 
     def stages(self, p: FrequencyPoints) -> tuple[FrequencyPoints, ...]:
-        """Return few points with a quick calibration, then points with the exact one."""
-        swept = p.swept
+        """Return few points first, with a quick calibration where the exact one takes long."""
+        if _why_none(p):
+            return (p,)
+        swept, long = p.swept, False
         if swept.sweep.key in _CALIBRATION_AXES or p.request.quantity == "wins":
             users = 1.0 if p.request["model"] == LOCAL else p.here.n
             alpha0 = float(um.group_alpha0_estimate(p.here.alpha, p.here.delta, p.here.m, users))
-            terms = 16 * math.sqrt(p.here.m * users * math.exp(-alpha0))
-            swept = swept.downsampled(_EXACT_POINTS if terms < _MANY_TERMS else _FEW_POINTS)
-        return (
-            p.thinned(_COARSE_POINTS, Fidelity.COARSE),
-            p.at(swept.with_sliders(), Fidelity.FULL),
-        )
+            long = bool(16 * math.sqrt(p.here.m * users * math.exp(-alpha0)) >= _MANY_TERMS)
+            swept = swept.downsampled(_FEW_POINTS if long else _EXACT_POINTS)
+        first = p.thinned(_COARSE_POINTS, Fidelity.COARSE)
+        if not (long or p.coarse or p.request.quantity == "wins"):
+            first = p.at(first.swept.with_sliders(), Fidelity.FULL)
+        return (first, p.at(swept.with_sliders(), Fidelity.FULL))
+
+    def claimed_number(self, p: FrequencyPoints) -> tuple[Curve, FrequencyPoints] | None:
+        """Return the distance by GKRR at the sliders' values."""
+        if p.request.quantity != "emd" or _why_none(p):
+            return None
+        only = p.at(p.swept.only_sliders(), Fidelity.FULL)
+        key = "gkrr" if only.problem.metric is None else "own"
+        return next(c for c in self.curves(p) if c.key == key), only
+
+    def result(self, p: FrequencyPoints, *, complete: bool) -> Result:
+        """Return the answer, or why there is none on a space of the user's own."""
+        if why := _why_none(p):
+            return _without_numbers(p, why, complete)
+        return super().result(p, complete=complete)
 
     def simulation(self, p: FrequencyPoints) -> Callable[[Result], Iterator[Result]] | None:
         """Return the function that adds simulated errors, if they are asked for."""
-        if not p.request["simulate"] or p.request.quantity == "wins":
+        if not p.request["simulate"] or p.request["space"] in theory.OWN:
+            return None
+        if p.request.quantity == "wins":
             return None
         return lambda full: simulated(full, p.request, p.swept, p.problem, p.calibration, p.context)
 
@@ -211,7 +239,7 @@ class Frequency(CurveStudy):
         role = Role.ESTIMATE if c.estimated else Role.LOWER
         return (
             *(_edge_readouts(p) if p.request.quantity == "wins" else super().readouts(p)),
-            ScalarResult("alpha0", "α₀ of GKRR", float(c.alpha0[0]), role, "1/diameter"),
+            ScalarResult("alpha0", f"α₀ of {_name(p)}", float(c.alpha0[0]), role, "1/diameter"),
             ScalarResult("item", "ε₀ of Hadamard response", float(c.item[0]), role),
             ScalarResult("scale", "scale of Laplace noise", _laplace_scale(here), Role.EXACT),
             ScalarResult("k", "size of the domain, k", float(here.k[0])),
@@ -237,6 +265,16 @@ class Frequency(CurveStudy):
             hadamard_delta=printed_delta,
             local=here.local,
         )
+        if here.metric is not None:
+            square, _ = theory.own_errors(here, p.calibration_here.alpha0, p.context)
+            apart = Condition(
+                "Your items can be told apart: none are at distance 0, and the law of the answers "
+                "can be inverted",
+                math.isfinite(square[0]),
+                f"α₀ = {nearest(float(p.calibration_here.alpha0[0]))}",
+                short="Your items can be told apart",
+            )
+            conditions = (apart, *conditions[1:])
         return (_who_wins(p), *conditions) if p.request.quantity == "wins" else conditions
 
     def guarantee(self, p: FrequencyPoints) -> Guarantee:
@@ -251,11 +289,58 @@ class Frequency(CurveStudy):
             item=float(p.calibration_here.item[0]),
             alone=float(here.t[0]) == 1,
             local=here.local,
+            own=here.metric is not None,
         )
 
     def tables(self, p: FrequencyPoints) -> tuple[Table, ...]:
         """Return the errors of all mechanisms, once the calibration is exact."""
         return () if p.coarse else (_mechanisms_table(p),)
+
+    def notes(self, p: FrequencyPoints) -> tuple[str, ...]:
+        """Return notes on the space, and on what a metric of the user's own lacks."""
+        if p.problem.metric is None:
+            return super().notes(p)
+        return (*super().notes(p), _OWN_NOTE)
+
+
+_OWN_NOTE = (
+    "On your own metric the exponential mechanism stands for GKRR, which it is on clusters; its "
+    "errors, and d_EM of all mechanisms, are upper bounds for all data. They are not simulated."
+)
+_EDGE_ON_CLUSTERS = (
+    "the edge is computed for GKRR: choose clusters or 0/1 distances, or another quantity"
+)
+
+
+def _why_none(p: FrequencyPoints) -> str:
+    """Return why there are no numbers on the space of the request; empty if there are."""
+    if p.request["space"] not in theory.OWN:
+        return ""
+    if p.request.quantity in ("wins", "cluster"):
+        return _EDGE_ON_CLUSTERS if p.request.quantity == "wins" else _NO_CLUSTERS
+    return theory.missing_reason(p.space)
+
+
+_NO_CLUSTERS = "your own metric has no clusters: choose another quantity"
+
+
+def _name(p: FrequencyPoints) -> str:
+    return "GKRR" if p.problem.metric is None else "the exponential mechanism"
+
+
+def _without_numbers(p: FrequencyPoints, why: str, complete: bool) -> Result:
+    """Return an answer without numbers and the reason for it."""
+    nowhere = np.full(p.swept.x.size + 1, np.nan)
+    bound = Bound(nowhere, Role.UPPER, sources.OWN, np.zeros(nowhere.shape, bool), why)
+    return Result(
+        p.request,
+        p.fidelity,
+        series=(series_from("own", "exponential mechanism, best α₀ proved", p.swept, bound),),
+        space=p.space.picture,
+        conditions=(Condition("There are errors on this space", False, why),),
+        notes=(f"{why[0].upper()}{why[1:]}.",),
+        complete=complete,
+    )
 
 
 def _laplace_scale(here: theory.Problem) -> float:
@@ -317,6 +402,9 @@ def _mechanisms_table(p: FrequencyPoints) -> Table:
     }
     # The curves of errors need nothing else of the points.
     at_sliders = SimpleNamespace(problem=here, calibration=c)
+    own = None
+    if here.metric is not None:
+        own = [float(v[0]) for v in theory.own_errors(here, c.alpha0, p.context)]
     clusters = {curve.key: curve.bound(at_sliders) for curve in root_errors(clusters=True)}
     rows: list[tuple[str, str, *tuple[float | None, ...]]] = []
     for curve in (*root_errors(clusters=False), *ONE_ITEM_CURVES):
@@ -336,11 +424,16 @@ def _mechanisms_table(p: FrequencyPoints) -> Table:
             distance = float(theory.laplace_distance(here, 1.0 if key == "laplace" else 2.0)[0])
         elif root is not None and across is not None:
             distance = float(um.emd_bound(here.s, here.t, here.r, root**2, across**2)[0])
+            if here.metric is not None:
+                distance = float(here.metric.distance_bound(root**2))
         there = key != "gkrr_theorem" or bool(c.theorem_holds[0])
         rows.append((label, symbol, float(parameter) if there else None, root, across, distance))
+    if own is not None and math.isfinite(own[0]):
+        level, root = float(c.alpha0[0]), math.sqrt(own[0])
+        rows.insert(0, ("exponential mechanism, at most", "α₀", level, root, None, own[1]))
     return Table(
         "mechanisms",
-        "Mechanisms at the sliders",
+        "Mechanisms at the current settings",
         ("mechanism", "its", "parameter", "RMSE", "RMSE of clusters", "d_EM, at most"),
         tuple(rows),
         note=(
@@ -348,6 +441,7 @@ def _mechanisms_table(p: FrequencyPoints) -> Table:
             "Hadamard response. d_EM by the halved Theorem 6.5, shifted to sum 1 where it is not; "
             "that of Laplace noise is exact. Empty cells: the calibration's condition fails "
             "(Theorem 4.4 has no α₀ then), or items can't be told apart."
+            + (f" {_OWN_NOTE}" if here.metric is not None else "")
         ),
         roles=(
             None,
@@ -438,17 +532,27 @@ def _guarantee(
     item: float,
     alone: bool,
     local: bool,
+    own: bool,
 ) -> Guarantee:
     """Return the guarantee at the sliders' values.
 
     `near` is the distance that items move in the sentence: the one inside a cluster, or the only
-    one there is with one item a cluster (`alone`).
+    one there is with one item a cluster (`alone`). `own` is whether the metric is the user's.
     """
+    name = "the exponential mechanism" if own else "GKRR"
+    start = name[0].upper() + name[1:]
     who = "their own" if local else "all users'"
+    secret = (
+        "which of two data sets a user holds"
+        if alone
+        else "to which places of their clusters a user's items belong"
+    )
+    if own:
+        secret += f", {nearest(near)} of the largest distance apart"
     return Guarantee(
-        unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
+        unit=f"one user's whole data set; by {name} small changes are protected more",
         replace_one=(
-            f"GKRR: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
+            f"{start}: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
             f"replaced by others at earth mover's distance w (bounded d_EM-DP, "
             f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta)}) "
             f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
@@ -456,7 +560,7 @@ def _guarantee(
         ),
         add_remove="not covered: n and m are fixed and public",
         trust=(
-            f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
+            f"{start}: the items of {'one user' if local else 'all users'} are randomised and "
             f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
             "sends randomised items. Laplace: "
             + (
@@ -465,17 +569,11 @@ def _guarantee(
                 else "the curator sees all data and adds noise once."
             )
         ),
-        sentence="GKRR: "
-        + guesses(
-            alpha * near,
-            delta,
-            "which of two data sets a user holds"
-            if alone
-            else "to which places of their clusters a user's items belong",
-            f"after seeing {who} shuffled answers",
-        ),
+        sentence=f"{start}: "
+        + guesses(alpha * near, delta, secret, f"after seeing {who} shuffled answers"),
         pairs=((alpha * near, delta),),
         qualified=True,
+        about=f"{secret} ({name})",
         references=(sources.GKRR, sources.HADAMARD, sources.LAPLACE),
         differences=_DIFFERENCES,
     )

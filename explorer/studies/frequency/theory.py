@@ -19,10 +19,12 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
 from explorer.privacy.shuffling import Clones
+from explorer.privacy.spaces import FiniteSpace
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints, carry_bound
 from explorer.studies.frequency import sources
-from explorer.studies.metric_space.parameters import DISCRETE
+from explorer.studies.metric_space.parameters import DISCRETE, MATRIX, POINTS, TYPED
+from explorer.studies.metric_space.space import RequestSpace
 
 CENTRAL, LOCAL = "central", "local"
 MAX_ALPHA = 800.0
@@ -53,6 +55,9 @@ class Problem:
         Clusters, items per cluster, distance within a cluster.
     local : bool
         Whether each user's items are shuffled separately.
+    metric : um.MetricFrequency or None
+        Bounds of the user's own metric; its items are clusters of one for all that is known of
+        other mechanisms, since no distance is above 1. None on clusters.
     """
 
     alpha: FloatArray
@@ -64,6 +69,8 @@ class Problem:
     t: FloatArray
     r: FloatArray
     local: bool
+    metric: um.MetricFrequency | None = None
+    min_distance: float = 1.0
 
     @property
     def k(self) -> FloatArray:
@@ -73,6 +80,8 @@ class Problem:
     @property
     def near(self) -> FloatArray:
         """Smallest distance of two different items."""
+        if self.metric is not None:
+            return np.full_like(self.t, self.min_distance)
         return np.where(self.t > 1, self.r, 1.0)
 
     @property
@@ -88,19 +97,50 @@ class Problem:
     @property
     def last(self) -> Problem:
         """The sliders' own point."""
-        columns = [f.name for f in fields(self) if f.name != "local"]
+        columns = [f.name for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)]
         return replace(self, **{key: getattr(self, key)[-1:] for key in columns})
 
 
-def problem_of(swept: SweptPoints, request: Request) -> Problem:
-    """Return the arguments of a sweep; 0/1 distances are clusters of one item."""
-    if request["space"] == DISCRETE:
+OWN = (MATRIX, TYPED, POINTS)
+"""Spaces that are the user's own."""
+_TOO_MANY = f"errors on a metric of your own are for 2 to {um.MAX_METRIC_ITEMS} items; choose fewer"
+
+
+def missing_reason(space: RequestSpace) -> str:
+    """Return why there are no errors on a space of the user's own; empty if there are."""
+    if space.size is None:
+        return space.missing
+    return _TOO_MANY if space.size > um.MAX_METRIC_ITEMS else ""
+
+
+def problem_of(
+    swept: SweptPoints,
+    request: Request,
+    space: RequestSpace | None = None,
+    context: Context | None = None,
+) -> Problem:
+    """Return the arguments of a sweep; 0/1 distances are clusters of one item.
+
+    A space of the user's own, with which alone the last two arguments are needed, must be there.
+    """
+    metric, near = None, 1.0
+    if request["space"] in OWN:
+        assert space is not None
+        assert context is not None
+        assert isinstance(space.metric, FiniteSpace)
+        chosen, near = space.metric, space.min_distance
+        key = ("frequency-metric", chosen.matrix().tobytes())
+        metric = context.cached(key, lambda: um.MetricFrequency(chosen))
+        s = np.full_like(swept["m"], chosen.size)
+        t, r = np.ones_like(s), np.ones_like(s)
+    elif request["space"] == DISCRETE:
         s = swept["space_items"]
         t, r = np.ones_like(s), np.ones_like(s)
     else:
         s, t, r = (swept[f"space_{key}"] for key in ("clusters", "each", "near"))
     alpha, eps, delta, m, n = (swept[key] for key in ("alpha", "eps", "delta", "m", "n"))
-    return Problem(alpha, eps, delta, m, n, s, t, r, request["model"] == LOCAL)
+    local = request["model"] == LOCAL
+    return Problem(alpha, eps, delta, m, n, s, t, r, local, metric, near)
 
 
 # Calibration
@@ -214,7 +254,11 @@ def best_alpha0(p: Problem, context: Context, exact: bool) -> FloatArray:
         return _cached_columns(_ALPHA0_ESTIMATE, "frequency-alpha0-quick", context, *columns)
     axis, own = ([column[part] for column in columns] for part in (slice(-1), slice(-1, None)))
     on_axis = _cached_rows(_ALPHA0_ON_AXIS, "frequency-alpha0", context, *axis)
-    return np.append(on_axis, _cached_rows(um.best_alpha0, "frequency-alpha0-own", context, *own))
+    if p.near[-1] >= 1 and p.m[-1] <= um.PRODUCT_ITEMS:
+        here = _cached_rows(um.best_alpha0, "frequency-alpha0-own", context, *own)
+    else:  # where a point of the axis is the sliders' own, it is not computed twice
+        here = _cached_rows(_ALPHA0_ON_AXIS, "frequency-alpha0", context, *own)
+    return np.append(on_axis, here)
 
 
 def certified_alpha(alpha0: FloatArray, p: Problem, context: Context, exact: bool) -> FloatArray:
@@ -309,6 +353,24 @@ def gkrr_squared_error(p: Problem, alpha0: FloatArray, clusters: bool = False) -
     return np.asarray(error(p.s, p.t, p.r, alpha0, p.m, p.n))
 
 
+def own_errors(p: Problem, alpha0: FloatArray, context: Context) -> tuple[FloatArray, FloatArray]:
+    """Return bounds on E‖F − K̃‖² and E d_EM of the exponential mechanism on the user's metric.
+
+    Cached for each α₀; infinite where the law cannot be inverted.
+    """
+    metric = p.metric
+    assert metric is not None
+    bounds = metric.errors
+    name = metric.space.matrix().tobytes()
+    pairs = np.empty((alpha0.size, 2))
+    for i, level in enumerate(alpha0.tolist()):
+        context.check()
+        key = ("frequency-own", name, level)
+        pairs[i] = context.cached(key, partial(bounds, level))
+    answers = p.m * p.n
+    return pairs[:, 0] / answers, pairs[:, 1] / np.sqrt(answers)
+
+
 def hadamard_squared_error(p: Problem, item: FloatArray, clusters: bool = False) -> FloatArray:
     """Return E‖F̃ − K̃‖² of Hadamard response; an upper bound for clusters of several items."""
     if clusters and bool((p.t > 1).any()):
@@ -325,7 +387,14 @@ def laplace_squared_error(p: Problem, factor: float = 1.0) -> FloatArray:
 
 
 def laplace_distance(p: Problem, factor: float = 1.0) -> FloatArray:
-    """Return the exact mean d_EM of Laplace noise at ε times `factor`, shifted to sum 1."""
+    """Return the mean d_EM of Laplace noise at ε times `factor`, shifted to sum 1.
+
+    Exact on clusters, an upper bound on a metric of the user's.
+    """
+    if p.metric is not None:
+        # The shift takes a k-th of the squared error away.
+        square = laplace_squared_error(p, factor) * (1 - 1 / p.k)
+        return np.asarray(p.metric.distance_bound(square))
     noisy, averaged = (np.ones_like(p.n), p.n) if p.local else (p.n, np.ones_like(p.n))
     return np.asarray(um.laplace_emd_mean(p.s, p.t, p.r, noisy, p.eps * factor, averaged))
 
@@ -358,6 +427,8 @@ def theorem66_remark(p: Problem) -> FloatArray:
 
 def hadamard_distance_bound(p: Problem, item: FloatArray) -> FloatArray:
     """Return the halved Theorem 6.5's bound on the mean d_EM of Hadamard response."""
+    if p.metric is not None:
+        return np.asarray(p.metric.distance_bound(hadamard_squared_error(p, item)))
     whole, across = (hadamard_squared_error(p, item, clusters) for clusters in (False, True))
     return np.asarray(um.emd_bound(p.s, p.t, p.r, whole, across))
 

@@ -239,14 +239,14 @@ NOTE = (
     "python -m tests.vectors tests/data/vectors/*.json"
 )
 _CLOSE = 1e-9
-_SETTINGS: tuple[tuple[str, dict[str, float]], ...] = (
-    ("amplification", {}),
-    ("amplification", {"eps0": 4.0, "n": 1000}),
-    ("shuffle-rdp", {}),
-    ("shuffle-rdp", {"eps0": 1.0, "T": 100}),
-    ("cldp-sgd", {}),
+_SETTINGS: tuple[tuple[str, dict[str, float], str], ...] = (
+    ("amplification", {}, ""),
+    ("amplification", {"eps0": 4.0, "n": 1000}, ""),
+    ("shuffle-rdp", {}, ""),
+    ("shuffle-rdp", {"eps0": 1.0, "T": 100}, ""),
+    ("cldp-sgd", {}, "eps"),
 )
-"""Settings with upper and lower bounds on one mechanism."""
+"""Settings and quantity (empty for the first) with upper and lower bounds on one mechanism."""
 _SMALL = {"shuffle-rdp": {"T": 20, "k": 50, "n": 100}}
 """Settings at which a run takes no time; the defaults of all others."""
 
@@ -296,8 +296,8 @@ def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterat
         ours, truth = enumerated()
         text = f"{nearest(ours)} against {nearest(truth)}"
         yield Check(ENUMERATIONS, name, abs(ours - truth) <= _CLOSE, text)
-    for study_id, values in _SETTINGS:
-        yield bracket(ask(_at_sliders(study_id, values)))
+    for study_id, values, asked in _SETTINGS:
+        yield bracket(ask(_at_sliders(study_id, values, asked)))
     if runs:
         for study_id in audited_studies():
             values = {**_SMALL.get(study_id, {}), "audit": True, "audit_runs": runs}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from explorer.privacy.shuffle_rdp import (
     is_loose,
     larger_of,
 )
-from explorer.privacy.shuffle_rdp.numerical import composed_clone_total_variation
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.study import Context, Guarantee
 from explorer.studies.guarantees.audits import Audited
@@ -27,6 +26,7 @@ from explorer.studies.guarantees.tradeoffs import Law
 
 Prepare = Callable[[float, float, float], ComposedRounds]
 _Rounds = TypeVar("_Rounds")
+_MAX_KNOWN = 2000
 Five = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
@@ -52,9 +52,11 @@ def composed_bound(
         Cache key of the rounds, used if all points share them.
     """
     value, loose = np.zeros(points[0].size), np.zeros(points[0].size, bool)
-    for j, composed, delta, rounds in _prepared(prepare, points, context, key):
-        known = composed.epsilon(delta, rounds)
-        value[j], loose[j] = known.value, is_loose(known)
+    for j, composed, delta, rounds, known in _prepared(prepare, points, context, key):
+        if (rounds, delta) not in known:
+            known[rounds, delta] = composed.epsilon(delta, rounds)
+        bound = known[rounds, delta]
+        value[j], loose[j] = bound.value, is_loose(bound)
     role, reference = side
     return Bound(value, role, reference, truncated=loose, grade=Grade.PROVED)
 
@@ -68,8 +70,10 @@ def composed_lower(
     3RR's.
     """
     pairs, loose = np.zeros((2, points[0].size)), np.zeros(points[0].size, bool)
-    for j, composed, delta, rounds in _prepared(LowerRounds, points, context, key):
-        both = composed.each(delta, rounds)
+    for j, composed, delta, rounds, known in _prepared(LowerRounds, points, context, key):
+        if (rounds, delta) not in known:
+            known[rounds, delta] = composed.each(delta, rounds)
+        both = known[rounds, delta]
         pairs[:, j] = np.reshape([known.value for known in both], (2, 1))
         loose[j] = is_loose(larger_of(both))
     bound = Bound(
@@ -83,8 +87,12 @@ def _prepared(
     points: Five,
     context: Context,
     key: tuple[object, ...],
-) -> Iterator[tuple[IntArray, _Rounds, float, int]]:
-    """Yield indices of equal points, their prepared rounds, δ and T."""
+) -> Iterator[tuple[IntArray, _Rounds, float, int, dict[tuple[int, float], Any]]]:
+    """Yield indices of equal points, their prepared rounds, δ, T, and what is known by T and δ.
+
+    The last keeps what is computed of a single round, whose curve over T is the same wherever the
+    slider of T stands.
+    """
     local, sampled, clients, rounds, delta = points
     stacked = np.stack([local, sampled, clients], axis=1)
     rows, which = np.unique(stacked, axis=0, return_inverse=True)
@@ -92,22 +100,45 @@ def _prepared(
         context.check()
         chain = tuple(float(v) for v in row)
         make = partial(prepare, *chain)
-        prepared: _Rounds = context.cached((*key, *chain), make) if len(rows) == 1 else make()
+        known: dict[tuple[int, float], Any] = {}
+        if len(rows) == 1:
+            prepared: _Rounds = context.cached((*key, *chain), make)
+            known = context.cached((*key, *chain, "values"), dict)
+            if len(known) > _MAX_KNOWN:
+                known.clear()
+        else:
+            prepared = make()
         same = np.flatnonzero(which.ravel() == i)
         pairs = np.stack([rounds[same], delta[same]], axis=1)
         for T, d in np.unique(pairs, axis=0):
             context.check()
-            yield same[(pairs == (T, d)).all(axis=1)], prepared, float(d), int(T)
+            yield same[(pairs == (T, d)).all(axis=1)], prepared, float(d), int(T), known
+
+
+def clones_key(variant: Clones) -> tuple[object, ...]:
+    """Return the cache key of prepared `CloneRounds`, for `composed_bound`.
+
+    All studies have one, so that a round is prepared once for all that is computed of it.
+    """
+    return ("shuffle-rdp", "composed", variant.value)
 
 
 def clones_apart(
     local: float, sampled: float, clients: float, rounds: float, variant: Clones, context: Context
 ) -> float:
     """Return an upper bound on δ(0) of composed rounds of clones; cached for all δ."""
-    chain = (local, sampled, clients, rounds, variant)
+    if local == 0:
+        return 0.0
+    chain = (local, sampled, clients)
+
+    def apart() -> float:
+        composed: CloneRounds = context.cached(
+            (*clones_key(variant), *chain), lambda: CloneRounds(*chain, variant)
+        )
+        return composed.delta(0.0, int(rounds)).value
+
     total_variation: float = context.cached(
-        ("clones", "total variation", *chain),
-        lambda: float(composed_clone_total_variation(*chain).value),
+        ("clones", "total variation", *chain, rounds, variant), apart
     )
     return total_variation
 
@@ -145,7 +176,7 @@ def round_laws(
         )
 
     clones: ComposedRounds = context.cached(
-        (*key, variant.value, local, sampled, clients),
+        (*clones_key(variant), local, sampled, clients),
         lambda: CloneRounds(local, sampled, clients, variant),
     )
     response: ComposedRounds = context.cached(

@@ -15,7 +15,7 @@ from explorer.privacy.odds import PIECEWISE, tradeoff_attained, tradeoff_from_de
 from explorer.studies.base.builders import share
 from explorer.studies.base.claims import with_claim
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.plots import MAX_SLIDERS, Curve, Plot
+from explorer.studies.base.plots import MAX_SLIDERS, Curve, Plot, curve_colours, curve_names
 from explorer.studies.base.study import (
     Context,
     Fidelity,
@@ -27,6 +27,7 @@ from explorer.studies.base.study import (
     Study,
     Sweep,
     parameter,
+    quantity,
 )
 from explorer.studies.base.sweeping import SweptPoints, scalar_from, series_from, swept_points
 from explorer.studies.guarantees.audits import AUDIT_PARAMETERS, Audits, audited_answer
@@ -132,6 +133,7 @@ def _plot(promising: Sequence[str], sliders: tuple[str, ...]) -> Plot:
 def with_tradeoff(
     uses: Sequence[str] = (),
     *,
+    of: str = "",
     also: Sequence[str] = (),
     laws: Laws = no_laws,
     promising: Sequence[str] = (),
@@ -144,7 +146,9 @@ def with_tradeoff(
     ----------
     uses : sequence of str
         Keys of the parameters that the guarantee depends on; no others are shown. By default those
-        of the first quantity.
+        of `of`.
+    of : str
+        Key of the quantity whose answer has the guarantee; the first one by default.
     also : sequence of str
         Keys of those that only what is run depends on.
     laws : callable
@@ -160,20 +164,22 @@ def with_tradeoff(
 
     def add(kind: _Class) -> _Class:
         others = tuple(q.key for q in kind.quantities)
+        guaranteed = of or others[0]
         own = (TYPE_1, *(AUDIT_PARAMETERS if audits is not None else ()))
         matter = uses or [
             p.key
             for p in kind.parameters
-            if p.group != "simulation" and (not p.quantities or others[0] in p.quantities)
+            if p.group != "simulation" and (not p.quantities or guaranteed in p.quantities)
         ]
         kind.parameters = (
             *(_used(p, p.key in (*matter, *also), others) for p in kind.parameters),
             *own,
         )
         kind.quantities = (*kind.quantities, TRADEOFF)
-        first = next((p for p in kind.plots if p.quantity.key == others[0]), None)
+        first = next((p for p in kind.plots if p.quantity.key == guaranteed), None)
         plot = _plot(promising, first.sliders if first else tuple(matter[:MAX_SLIDERS]))
         kind.plots = (*kind.plots, plot)
+        kind.colours = curve_colours(kind.plots)
         if plot.claim is not None:
             kind.claims = {**kind.claims, KEY: plot.claim}
         kind.short_names = {**SHORT_NAMES, **kind.short_names}
@@ -184,7 +190,9 @@ def with_tradeoff(
                 yield from plain(self, request, context)
                 return
             result: Result | None = None
-            for result in _answers(self, plain, request, context, laws, patient):
+            at_sliders = _at_sliders(self, request, guaranteed)
+            numbers = plain(self, at_sliders, context)
+            for result in _answers(self, numbers, request, context, laws, patient):
                 last = result.complete
                 running = (
                     audits is not None
@@ -195,15 +203,25 @@ def with_tradeoff(
                 if last and running and promise is not None and promise.pairs:
                     assert audits is not None
                     subject = audits(request, promise, context)
-                    yield from audited_answer(result, subject, context)
+                    for audited in audited_answer(result, subject, context):
+                        yield _coloured(self, audited)
                 else:
-                    yield result
+                    yield _coloured(self, result)
 
         answer.__doc__ = plain.__doc__
         kind.answer = answer  # type: ignore[method-assign]
         return kind
 
     return add
+
+
+def _coloured(study: Study, result: Result) -> Result:
+    """Return a result whose curves have the places in the palette that the study gives them."""
+    plot = study.plot(KEY)
+    assert plot is not None
+    places = {c.key: study.colours[KEY, curve_names(c)[0]] for c in plot.curves}
+    series = (replace(s, colour=places.get(s.key)) for s in result.series)
+    return replace(result, series=tuple(series))
 
 
 def _used(p: Parameter, used: bool, others: tuple[str, ...]) -> Parameter:
@@ -214,18 +232,23 @@ def _used(p: Parameter, used: bool, others: tuple[str, ...]) -> Parameter:
 
 def _answers(
     study: Study,
-    plain: Callable[[Study, Request, Context], Iterator[Result]],
+    numbers: Iterable[Result],
     request: Request,
     context: Context,
     laws: Laws,
     patient: bool,
 ) -> Iterator[Result]:
-    """Yield the curve of (ε, δ) alone, then those of the laws that are known, coarse first."""
+    """Yield the curve of (ε, δ) alone, then those of the laws that are known, coarse first.
+
+    `numbers` are the answers at the sliders' values that have the guarantee.
+    """
     points = swept_points(study, request)
     coarse = request.fidelity is Fidelity.COARSE
     result = None
-    for value in plain(study, _at_sliders(study, request), context):
+    for value in numbers:
         context.check()
+        if value.curve_follows:  # a number alone, without guarantee
+            continue
         result = _with_pairs(request, value, points)
         if not patient:
             break
@@ -246,13 +269,12 @@ def _answers(
         yield with_claim(replace(answer, fidelity=fidelity, complete=last))
 
 
-def _at_sliders(study: Study, request: Request) -> Request:
-    """Return the question of the study's first quantity at the sliders' values alone."""
-    first = study.quantities[0]
-    p = parameter(study, first.sweeps[0])
+def _at_sliders(study: Study, request: Request, key: str) -> Request:
+    """Return the question of one of the study's quantities at the sliders' values alone."""
+    p = parameter(study, quantity(study, key).sweeps[0])
     own = float(request[p.key])
     sweep = Sweep(p.key, own, own, 1, p.scale)
-    query = replace(request, quantity=first.key, sweep=sweep)
+    query = replace(request, quantity=key, sweep=sweep)
     return query.with_value("simulate", False) if "simulate" in dict(request.values) else query
 
 

@@ -18,8 +18,10 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.counts import BY_CHECKINS, from_rows
 from explorer.privacy.heatmaps.evaluation import (
+    BLOCKS,
     Interval,
     block_interval,
+    block_sums,
     exact_distance,
     quick_intervals,
 )
@@ -66,13 +68,11 @@ from explorer.studies.heatmap.run import (
     run_mechanism,
     true_map,
 )
-from explorer.studies.heatmap.text import FAR, in_unit
+from explorer.studies.heatmap.text import AVERAGE_ERROR, FAR, in_unit
 
 LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
 interval from as many blocks stands."""
-BLOCKS = 64
-"""Blocks on a side in the sharper interval."""
 
 
 def answers(request: Request, context: Context) -> Iterator[Result]:
@@ -294,7 +294,8 @@ class _Comparison:
     """How far the maps are from the truth, known better and better.
 
     The main map's numbers are the readouts of the study; of every further one there is the distance
-    in the map's unit, ``emd_km:mechanism``, which stays an interval.
+    in the map's unit, ``emd_km:mechanism``, which stays an interval. Of all of them there is the
+    error that *Utility* shows, too: the distance of the sums over 64 × 64 blocks.
     """
 
     def __init__(self, task: Task, counted: Counted, maps: Mapping[str, _Made]) -> None:
@@ -310,6 +311,9 @@ class _Comparison:
         region = counted.rows.region
         self._region, self._sides = region, region.sides
         self._others: dict[str, Interval] = {}
+        self._sums = {key: block_sums(p, BLOCKS) for key, p in self._maps.items()}
+        self._true_sums = block_sums(self._truth, BLOCKS)
+        self._errors: dict[str, Interval] = {}
 
     def quick(self) -> tuple[ScalarResult, ...]:
         """Return what takes no solver."""
@@ -321,30 +325,43 @@ class _Comparison:
                 self._unit, self._km = unit, km
             else:
                 self._others[key] = km
+            _, error = quick_intervals(self._sums[key], self._true_sums, *self._sides)
+            self._errors[key] = error
             self._task.context.check()
         self._watch.lap("metrics")
         return self._readouts()
 
     def refined(self, first: Result, plain: tuple[ScalarResult, ...]) -> Iterator[Result]:
-        """Yield results with ever narrower intervals of distances, the last one complete."""
+        """Yield results with the errors of the maps, the last one complete; then exact distances.
+
+        The distances of maps as fine as these take seconds, and no sentence rests on them: they
+        are added to the complete answer.
+        """
         steps = _refinements(1 << self._level)
         try:
+            for key in self._maps:
+                self._watch.resume()
+                self._errors[key] = self._average_error(key)
+                self._watch.lap("emd of blocks")
+                last = key == list(self._maps)[-1]
+                yield self._now(first, plain, complete=last, coming=text.EXACT_COMING * last)
             for step in steps:
                 self._watch.resume()
                 last = step is steps[-1]
                 note = text.INTERVAL_ONLY if last and step.function is not exact_distance else ""
                 self._unit &= self._narrowed(PRIVATE, step)
                 self._watch.lap(step.name)
-                yield self._now(first, plain)
+                yield self._now(first, plain, complete=True, coming=text.EXACT_COMING)
                 self._watch.resume()
                 self._km &= self._narrowed(PRIVATE, step, *self._sides)
                 self._watch.lap(f"{step.name} {self._region.unit}")
                 for key in self._others if step is steps[0] else ():
-                    yield self._now(first, plain)
+                    yield self._now(first, plain, complete=True, coming=text.EXACT_COMING)
                     self._watch.resume()
                     self._others[key] &= self._narrowed(key, step, *self._sides)
                     self._watch.lap("emd beside")
-                yield self._now(first, plain, note, complete=last)
+                coming = "" if last else text.EXACT_COMING
+                yield self._now(first, plain, note, complete=True, coming=coming)
         except NoWorker as error:
             # The map is drawn all the same, and the distance lies in what is known already.
             why = f"The distance is an interval only: {error}."
@@ -363,12 +380,31 @@ class _Comparison:
         )
         return interval
 
+    def _average_error(self, key: str) -> Interval:
+        """Return the distance of a map's block sums."""
+        task = self._task
+        drawn_request = request_of_surface(task.request, key).with_value("beside", "")
+        error: Interval = task.context.cached(
+            ("heatmap average error", drawn_request),
+            lambda: task.context.run_in_worker(
+                exact_distance, self._sums[key], self._true_sums, *self._sides
+            ),
+        )
+        return error
+
     def _now(
-        self, first: Result, plain: tuple[ScalarResult, ...], note: str = "", complete: bool = False
+        self,
+        first: Result,
+        plain: tuple[ScalarResult, ...],
+        note: str = "",
+        *,
+        complete: bool,
+        coming: str = "",
     ) -> Result:
         """Return the first result with the distances as they are known."""
         fidelity = Fidelity.FULL if complete else Fidelity.COARSE
-        return _with(first, plain, self._readouts(note), self._watch, fidelity, complete)
+        shown = _with(first, plain, self._readouts(note), self._watch, fidelity, complete)
+        return replace(shown, coming=coming)
 
     def _readouts(self, note: str = "") -> tuple[ScalarResult, ...]:
         return (
@@ -383,6 +419,16 @@ class _Comparison:
                 )
                 for key, km in self._others.items()
                 for drawn_request in [request_of_surface(self._task.request, key)]
+            ),
+            *(
+                distance_readout(
+                    key.replace(PRIVATE, in_unit(AVERAGE_ERROR, self._region)),
+                    f"Average error ({BLOCKS} × {BLOCKS} blocks)",
+                    error,
+                    self._region.unit,
+                    "",
+                )
+                for key, error in self._errors.items()
             ),
         )
 

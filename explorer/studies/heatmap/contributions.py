@@ -38,7 +38,7 @@ WHICH_CELL = (
     "in Z-order)"
 )
 COUNTS_ONCE = "Each user counts once, in one cell"
-WEIGHS_ONE = "Each user weighs at most 1"
+WEIGHS_ONE = "Each user's total weight is at most 1"
 WEIGHTINGS = {
     found.key: found
     for found in (
@@ -69,7 +69,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     choice(
         "weights",
         "p",
-        "weights within a user",
+        "weighting per user",
         "How the check-ins of one user share their weight of 1: equally, or by the cells they "
         "lie in, each once, or all of it in the cell visited most often. Costs no privacy, but "
         "must be chosen without looking at the data.",
@@ -81,7 +81,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "cap",
         "k",
         "check-ins of a user that count",
-        "At most so many check-ins of each user count, taken at equal steps in Z-order; the "
+        "At most this many check-ins of each user count, taken at equal steps in Z-order; the "
         f"largest, {ALL:,}, is all of them. The user still weighs 1 in all. Costs no privacy, "
         "but must be chosen without looking at the data.",
         ALL,
@@ -93,7 +93,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "one_cell",
         "",
-        "every user is in one cell",
+        "each user visits only one cell",
         "Declare it only if it is known without these check-ins, as of home addresses. The "
         "recommended mechanism may then be another; what is promised does not rest on it.",
         Kind.FLAG,

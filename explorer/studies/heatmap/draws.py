@@ -60,6 +60,10 @@ class WithoutNoise(Context):
         """Return where an open file is."""
         return self.context.file(value)
 
+    def checkins_of_file(self, value: str) -> Any:
+        """Return the check-ins in an open file."""
+        return self.context.checkins_of_file(value)
+
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return cached values, but draw noise anew."""
         noise = isinstance(key, tuple) and key[0] == "heatmap noise"

@@ -211,6 +211,7 @@ def pure(request: Request) -> Guarantee:
         replace_one = f"{at_most(exchanged)}-DP (2ε): one user leaves and another comes"
     return Guarantee(
         unit=mechanism.unit,
+        about="whether any one user is in the data",
         add_remove=add_remove,
         replace_one=replace_one,
         trust=TRUST,
@@ -218,9 +219,8 @@ def pure(request: Request) -> Guarantee:
             f"{sample_sentence(request)}"
             "Whether any one user is in the data or not, the odds of every possible map differ by "
             f"a factor of at most {at_most(math.exp(coming))} "
-            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an observer with 50:50 "
-            "prior odds that the user is in it ends up at most "
-            f"{percent_sure(best_chance(coming))} % sure. {A_DEMONSTRATION}"
+            f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an attacker who starts at 50 : 50 is "
+            f"at most {percent_sure(best_chance(coming))} % sure afterwards. {A_DEMONSTRATION}"
         ),
         pairs=((coming, 0.0),),
         references=sources(request),
@@ -298,12 +298,13 @@ def gaussian(request: Request) -> Guarantee:
         replace_one = f"{replacement(request)}-DP: one user leaves and another comes, {moves}"
     return Guarantee(
         unit=mechanism.unit,
+        about="whether any one user is in the data",
         add_remove=add_remove,
         replace_one=replace_one,
         trust=TRUST,
         sentence=(
             f"{sample_sentence(request)}"
-            "An observer with 50:50 prior odds that any one user is in the data guesses right at "
+            "An attacker who starts at 50 : 50 on whether any one user is in the data is right at "
             f"most {percent_sure(best_chance(epsilon, delta))} % of the time after seeing the map. "
             f"{A_DEMONSTRATION}"
         ),
@@ -348,9 +349,9 @@ CAME_FROM = {
     Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
     Origin.DRAWN: "drawn or dragged over the map of the check-ins: not private",
     Origin.BUSIEST: "picked from the cells with most check-ins: not private",
-    Origin.FIRST: "found by the program where check-ins are densest: not private",
+    Origin.FIRST: "region was chosen automatically from the data; this choice is not private",
     Origin.EXTENT: "the extent of the check-ins, found by the program: not private",
-    Origin.JUDGED: "“Which ε?” judged these check-ins: judge on a stand-in instead",
+    Origin.JUDGED: "“Utility” judged these check-ins: judge on a stand-in instead",
 }
 """Texts on the origin of a choice."""
 
@@ -394,9 +395,21 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
             short="Nothing else is released from these data",
         ),
         Condition(
-            "The noise is secret, random and exact",
+            "Noise is cryptographically random and exact",
             False,
-            "demonstration noise: seeded and in floating point; never release it",
+            "not in this preview: seeded and in floating point; do not publish it",
+        ),
+    )
+
+
+def of_priors(request: Request) -> tuple[Condition, ...]:
+    """Return what public priors rest on."""
+    return (
+        Condition(
+            "The priors are public, and nobody looked at the data to choose them",
+            None,
+            "no file about these people, and none picked by its error on them",
+            short="The priors are public, not from data",
         ),
     )
 
@@ -418,7 +431,7 @@ def _condition(subject: str, origin: Origin) -> Condition:
         f"{subject} was chosen without looking at the data",
         origin.independent,
         CAME_FROM[origin],
-        short=f"{subject} chosen without the data",
+        short=f"{subject.removeprefix('The ').capitalize()} was chosen without the data",
     )
 
 
@@ -430,7 +443,7 @@ def _settings(request: Request) -> Condition:
     sampled = selection is not None and selection.sampled
     text = ", ".join(p.symbol for p in shown) + " and the sample of users" * sampled
     text += " were chosen without looking at the data"
-    condition = partial(Condition, text, short="Settings chosen without the data")
+    condition = partial(Condition, text, short="Settings were chosen without the data")
     if selection is not None and selection.epsilon_from.independent is False:
         return condition(False, f"ε: {CAME_FROM[selection.epsilon_from]}")
     if selection is not None and selection.settings_from.independent is False:

@@ -9,6 +9,7 @@ rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,11 +23,13 @@ from explorer.privacy.heatmaps import (
     CellCounts,
     LossStatistics,
     SparseMap,
+    WrongSquares,
     contribution_sizes,
     level_of,
     loss_statistics,
     smoothing,
     too_noisy_threshold,
+    wrong_squares,
 )
 from explorer.privacy.heatmaps.counts import BY_CHECKINS
 from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
@@ -42,7 +45,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.heatmap import contributions
-from explorer.studies.heatmap.answer import answers
+from explorer.studies.heatmap.answer import LARGEST_EXACT, answers
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.guarantee import in_words_of, unit_of
 from explorer.studies.heatmap.mechanisms import mechanism_of
@@ -178,7 +181,7 @@ def _rule_sentence(request: Request, bias: float) -> str:
 
 
 QUICK_LEVEL = 6
-"""Finest level of the sentence until the exact distance is known: some 30 ms."""
+"""Finest level of the sentence on maps whose exact distance is not computed: some 30 ms."""
 SPOTS, SPOT_LEVEL = 10, 5
 """How many of the busiest squares are looked for, and of which level."""
 BLOCKS = 64
@@ -186,9 +189,9 @@ BLOCKS = 64
 LARGEST_DRAWN = 10
 """Finest level whose map is drawn 20 times: the next takes 10 s."""
 VERY_NOISY = 0.5
-"""From this part of an evenly grey map's error on a map is called very noisy."""
+"""From this part of a uniform map's error on a map is called very noisy."""
 ROUNDING = 1e-9
-TOO_NOISY = "Too noisy to use: an evenly grey map is nearly as close."
+TOO_NOISY = "Too noisy to use: a uniform map would be nearly as close."
 TOO_SLOW = "Not judged whether it is too noisy: 20 draws would take too long."
 
 
@@ -216,7 +219,9 @@ class _Compared:
 def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
     """Yield a map's answers with its losses and an assessment whether it is too noisy.
 
-    Answers to coarse requests pass as they are, and so do those without a truth.
+    Answers to coarse requests pass as they are, and so do those without a truth. The sentence stays
+    the same from the first answer on; the distance of the misplaced mass follows with the exact one
+    of the maps.
     """
     losses: tuple[ScalarResult, ...] = ()
     assessment: tuple[ScalarResult, ...] = ()
@@ -231,23 +236,20 @@ def answers_with_losses(request: Request, context: Context) -> Iterator[Result]:
         watch.resume()
         tables = tables or (contribution_histogram(request, compared.points, context),)
         result = replace(result, tables=tables)
-        try:
-            if not losses:
-                losses = _loss_readouts(compared, result, QUICK_LEVEL)
-                watch.lap("loss")
+        with suppress(NoWorker):  # the answer's own remark says why
+            losses = losses or _loss_readouts(compared, result, None)
+            watch.lap("loss")
+            if result.complete and not assessment:
                 shown = _with_readouts(result, losses, watch)
-                yield replace(shown, complete=False, fidelity=Fidelity.COARSE)
-                # Before the exact distance, which takes longer: a warning can't wait.
+                yield replace(shown, complete=False, fidelity=Fidelity.COARSE, coming="")
                 watch.resume()
                 assessment = (*_noise(compared), *bias_of_rule(request, compared.points, context))
                 watch.lap("draws compared")
-            if result.complete:
+            if result.final:
                 watch.resume()
-                losses = _loss_readouts(compared, result, compared.level)
+                losses = _loss_readouts(compared, result, _distance_of_misplaced(compared, result))
                 watch.lap("loss")
-            yield _with_readouts(result, (*losses, *assessment), watch)
-        except NoWorker:  # the answer's own remark says why
-            yield result
+        yield _with_readouts(result, (*losses, *assessment), watch)
 
 
 def _comparison(request: Request, context: Context) -> _Compared:
@@ -269,34 +271,54 @@ def _with_readouts(result: Result, readouts: tuple[ScalarResult, ...], watch: St
     )
 
 
-def _loss_readouts(compared: _Compared, result: Result, finest: int) -> tuple[ScalarResult, ...]:
-    """Return the losses of the map in squares down to some level."""
-    selection = compared.request.selection
-    assert selection is not None
+def _finest(compared: _Compared) -> int:
+    """Return the finest level that the sentence may speak of."""
+    level = compared.level
+    return level if 1 << level <= LARGEST_EXACT else QUICK_LEVEL
+
+
+def _distance_of_misplaced(compared: _Compared, result: Result) -> float | None:
+    """Return how far the mass in wrong squares is off on average; None if not known."""
+    region, context = _region(compared), compared.context
     truth, private = compared.truth, result.surface("private").values
-    region = selection.region
-    known = result.readout(in_unit(FAR, region)).value
-    if known is None:  # not yet, or too large a map for an exact distance
-        finest = min(finest, QUICK_LEVEL)
-    finest = min(finest, compared.level)
-    sides = region.sides
-    context = compared.context
+    known, finest = result.readout(in_unit(FAR, region)).value, _finest(compared)
+    if known is None and finest > QUICK_LEVEL:  # as by a solver whose ends do not meet
+        return None
     loss: LossStatistics = context.cached(
         ("heatmap loss", compared.cache_request, finest, known),
-        lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
+        lambda: context.run_in_worker(
+            loss_statistics, truth, private, *region.sides, finest, known
+        ),
     )
+    return loss.mean_km
+
+
+def _region(compared: _Compared) -> Region:
+    selection = compared.request.selection
+    assert selection is not None
+    return selection.region
+
+
+def _loss_readouts(
+    compared: _Compared, result: Result, distance: float | None
+) -> tuple[ScalarResult, ...]:
+    """Return the losses of the map, with the distance of the misplaced mass where it is known."""
+    region = _region(compared)
+    truth, private = compared.truth, result.surface("private").values
+    found = wrong_squares(truth, private, *region.sides, _finest(compared))
     spots_kept, spots = count_busiest_kept(truth, private)
-    sentence = f"{loss_sentence(loss, region.unit, known)} {spots_sentence(spots_kept, spots)}"
+    sentence = f"{loss_sentence(found, region.unit)} {spots_sentence(spots_kept, spots)}"
     return (
         ScalarResult(
-            "loss", "Mass in the wrong square", loss.wrong_share, curator_only=True, note=sentence
+            "loss", "Mass in the wrong square", found.wrong_share, curator_only=True, note=sentence
         ),
         ScalarResult(
             in_unit(LOSS, region),
             "Average distance of the misplaced mass",
-            loss.mean_km,
+            distance,
             unit=region.unit,
             curator_only=True,
+            note=misplaced_sentence(distance, region.unit) if found.wrong_share else "",
         ),
         ScalarResult(
             "spots_kept", f"Of the {spots} busiest squares", spots_kept, curator_only=True
@@ -304,29 +326,22 @@ def _loss_readouts(compared: _Compared, result: Result, finest: int) -> tuple[Sc
     )
 
 
-def loss_sentence(loss: LossStatistics, unit: str = "km", whole: float | None = None) -> str:
-    """Return the sentence of a loss, in two figures.
-
-    Parameters
-    ----------
-    loss : LossStatistics
-    unit : str
-    whole : float or None
-        Earth mover's distance of the map in that unit, once it is known.
-    """
+def loss_sentence(loss: WrongSquares, unit: str = "km") -> str:
+    """Return the sentence of a loss, in two figures."""
     wide, high = (nearest(side, 2) for side in loss.square_km)
-    square = f"{wide} {unit} square" if wide == high else f"{wide} × {high} {unit} rectangle"
+    cell = f"cell ({wide} × {high} {unit})"
     if not loss.wrong_share:
-        return f"All of the mass lies in the right {square}."
-    sentence = (
-        f"About {nearest(100 * loss.wrong_share, 2)} % of the mass lies in the wrong {square}, "
-        f"{nearest(loss.mean_km, 2)} {unit} from its true place on average"
-    )
-    if whole is None:
-        return f"{sentence}."
-    return (
-        f"{sentence}; of all the mass, right or wrong, the average is {nearest(whole, 2)} {unit}."
-    )
+        return f"All of the activity is shown in the right {cell}."
+    share = nearest(100 * loss.wrong_share, 2)
+    return f"About {share} % of the activity is shown in the wrong {cell}."
+
+
+def misplaced_sentence(distance: float | None, unit: str = "km") -> str:
+    """Return how far the activity in the wrong cells is off, in two figures; empty if not known."""
+    if distance is None:
+        return ""
+    far = f"{nearest(distance, 2)} {unit}"
+    return f"Activity in the wrong cells is shown {far} from its true place on average."
 
 
 def count_busiest_kept(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:
@@ -346,12 +361,13 @@ def count_busiest_kept(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int,
 def spots_sentence(kept: int, spots: int) -> str:
     """Return how many of the busiest squares stay the busiest."""
     side = 1 << SPOT_LEVEL
-    stay = "stays" if kept == 1 else "stay"
-    return f"{kept} of the {spots} busiest of {side} × {side} squares {stay} among them."
+    verb = "is" if kept == 1 else "are"
+    where = f"({side} × {side} grid)"
+    return f"{kept} of the {spots} busiest areas {where} {verb} still in the top {spots}."
 
 
 def _noise(compared: _Compared) -> tuple[ScalarResult, ...]:
-    """Return how far draws are from the truth beside an evenly grey map, and what that means."""
+    """Return how far draws are from the truth beside a uniform map, and what that means."""
     request = compared.request
     slow = "backend" in mechanism_of(request).uses and request["backend"] != "tree"
     if slow or compared.level > LARGEST_DRAWN:
@@ -383,20 +399,19 @@ def _bias_sentence(mean: float, each: float) -> str:
 
 
 def _verdict(even: float, distances: Sequence[float]) -> tuple[ScalarResult, ...]:
-    """Return what distances of an evenly grey map and of draws from the truth say."""
-    # A map without any mass left is the even one but for the solver's rounding.
+    """Return what distances of a uniform map and of draws from the truth say."""
+    # A map without any mass left is the uniform one but for the solver's rounding.
     failed = sum(distance >= even * (1 - ROUNDING) for distance in distances)
     ratio = float(np.mean(distances)) / even if even > 0 else np.inf
     least, chance = too_noisy_threshold(len(distances))
     how = (
-        f"{failed} of {len(distances)} draws of the noise are no closer to the true map than an "
-        f"evenly grey one; from {least} on a map is called too noisy to use. Were that so of at "
-        f"most one draw in ten, it would still be said with a chance of at most "
-        f"{at_most(chance, 2)}."
+        f"{failed} of {len(distances)} draws of the noise are no closer to the true map than a "
+        f"uniform one; from {least} on a map is called too noisy to use. Were that so of at most "
+        f"one draw in ten, it would still be said with a chance of at most {at_most(chance, 2)}."
     )
     if failed >= least:
         return _assessment_readouts(ratio, failed, TOO_NOISY, how)
-    share = f"{nearest(100 * ratio, 2)} % of an evenly grey map's error"
+    share = f"{nearest(100 * ratio, 2)} % of a uniform map's error"
     very = f"Very noisy: {share}, on average over draws." if ratio >= VERY_NOISY else ""
     return _assessment_readouts(ratio, failed, very, how)
 
@@ -406,7 +421,7 @@ def _assessment_readouts(
 ) -> tuple[ScalarResult, ...]:
     level = ScalarResult(
         "noise_level",
-        "Error beside an evenly grey map's",
+        "Error relative to a uniform map's",
         ratio,
         Role.ESTIMATE,
         curator_only=True,
@@ -416,12 +431,12 @@ def _assessment_readouts(
 
 
 def _draws_failed(failed: int | None, how: str) -> ScalarResult:
-    label = "Draws no closer than an evenly grey map"
+    label = "Draws no closer than a uniform map"
     return ScalarResult("draws_failed", label, failed, curator_only=True, note=how)
 
 
 def _distances(compared: _Compared) -> tuple[float, ...]:
-    """Return distances from the truth: of an evenly grey map, of the mean of draws, of the draws.
+    """Return distances from the truth: of a uniform map, of the mean of draws, of the draws.
 
     The draws are those of the request's seed and the ones that follow it.
     """
@@ -433,7 +448,7 @@ def _distances(compared: _Compared) -> tuple[float, ...]:
         context.check()
         return float((interval.low + interval.high) / 2)
 
-    # Drawn like every map: the filter keeps mass inside, and so bends an even map at its edges.
+    # Drawn like every map: the filter keeps mass inside, and so bends a uniform map at its edges.
     even = smoothing(1 << compared.level, request["sigma"]).exact(SparseMap.uniform(compared.level))
     distances, mean = [], np.zeros_like(truth)
     forgetful = WithoutNoise(context)

@@ -13,9 +13,9 @@ from pkgutil import resolve_name
 from explorer.privacy.core.bound import HEATMAPS as PAPER, HISTOGRAMS, Reference
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE, SHARE, START, THRESHOLD
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
-from explorer.studies.base.builders import choice, count, real, share
+from explorer.studies.base.builders import choice, count, file, real, share
 from explorer.studies.base.numbers import at_most, format_number
-from explorer.studies.base.parameters import PLANE
+from explorer.studies.base.parameters import PLANE, Kind
 from explorer.studies.base.study import Advice, Parameter, Request, Scale
 from explorer.studies.heatmap.contributions import COUNTS_ONCE, WHICH_CELL, in_one_cell
 
@@ -44,6 +44,11 @@ FITTED = Reference(
 )
 DENSE = Reference(
     PAPER, "Appendix D, Theorem D.1", "ℓ* rounded, from n₀ and not from n: errata heat-16"
+)
+PRIOR = Reference(
+    "this program",
+    "explorer.privacy.heatmaps.public_prior",
+    "post-processing: public maps are weighed by the evidence of the noisy counts, level by level",
 )
 BASELINES = Reference(PAPER, "Section 4, Baselines")
 GAUSSIAN_NOISE = Reference(
@@ -76,6 +81,11 @@ _LEVELS = "each level's counts change by at most 1 in total and the levels' ε a
 _PATHS = (
     "noisy counts alone decide which cells are read, on every path down to a cell the readings' ε "
     "add up to ε, and one user's mass on all paths is at most 1"
+)
+_PRIOR_NOTE = (
+    "The map mixes noisy counts with public priors. The guarantee holds for any prior that was "
+    "chosen without these data. People in a prior are not protected by this map. Patterns inside "
+    "squares that were not measured are the prior's."
 )
 _CELLS = "the counts of all cells change by at most 1 in total"
 _ONE_COUNT = "one count changes by 1"
@@ -149,7 +159,7 @@ class Mechanism:
     in_figures : bool
         Whether experiments that repeat the paper's figures run it.
     compared : bool
-        Whether *Which ε?* draws its curve beside that of the chosen one.
+        Whether *Utility* draws its curve beside that of the chosen one.
     proved : str
         ``module:function``, from parameters and a number of users to an upper `Bound` on the error;
         empty where none is proved.
@@ -241,6 +251,53 @@ _OF_TREE = (
     ),
 )
 
+AVERAGE, INTERPOLATION = "average", "interpolation"
+"""How mass is spread inside the squares of a tree that were not split."""
+_OF_LEAVES = (
+    choice(
+        "smoothing",
+        "",
+        "smoothing inside squares",
+        "Adaptive quadtree without a prior only: how mass is spread inside squares that were not "
+        "split, by a moving average of the map or by interpolation between neighbours, level by "
+        "level. Costs no privacy.",
+        AVERAGE,
+        ((AVERAGE, "Moving average"), (INTERPOLATION, "Interpolation")),
+        default_unsaid=True,
+    ),
+)
+_OF_PRIORS = (
+    Parameter(
+        "prior_cities",
+        "",
+        "cities as prior",
+        "Adaptive quadtree with a prior only: take the population of cities as a public map of "
+        "where people are. Noisy counts alone decide how far it is followed. Costs no privacy.",
+        Kind.FLAG,
+        True,
+        group="prior",
+    ),
+    file(
+        "prior_checkins",
+        "check-ins as prior",
+        "Adaptive quadtree with a prior only: public check-ins of other people, such as those of "
+        "another service. Never these people's own, nor anything that is not public: people in it "
+        "are not protected.",
+        (".csv", ".tsv", ".txt", ".gz", ".zip", ".parquet", ".geojson", ".json", ".gpkg", ".xlsx"),
+        group="prior",
+    ),
+    file(
+        "prior_grid",
+        "grid as prior",
+        "Adaptive quadtree with a prior only: a public grid of people as GeoTIFF, or as CSV with "
+        "the columns lat, lon and value.",
+        (".tif", ".tiff", ".csv", ".tsv", ".txt"),
+        group="prior",
+    ),
+)
+PRIORS = tuple(p.key for p in _OF_PRIORS)
+"""Keys of the parameters that name public priors, in the order in which these are taken."""
+
 _OF_SHUFFLING = (
     count(
         "B",
@@ -291,11 +348,24 @@ MECHANISMS: dict[str, Mechanism] = {
             "explorer.studies.heatmap.run:adaptive",
             _PATHS,
             (SPLIT, FITTED_TREE),
-            uses=tuple(p.key for p in _OF_TREE),
-            parameters=_OF_TREE,
+            uses=tuple(p.key for p in (*_OF_TREE, *_OF_LEAVES)),
+            parameters=(*_OF_TREE, *_OF_LEAVES),
             in_figures=True,
             compared=True,
             release="heatmap.adaptive/1",
+        ),
+        Mechanism(
+            "adaptive-prior",
+            "Adaptive, public prior",
+            "adaptive quadtree with a public prior",
+            _RUN + "adaptive_prior",
+            _PATHS,
+            (SPLIT, FITTED_TREE, PRIOR),
+            uses=(*(p.key for p in _OF_TREE), *PRIORS),
+            parameters=_OF_PRIORS,
+            conditions="explorer.studies.heatmap.guarantee:of_priors",
+            notes=(_PRIOR_NOTE,),
+            release="heatmap.adaptive/2",
         ),
         Mechanism(
             "pyramid",
@@ -414,8 +484,8 @@ MECHANISMS: dict[str, Mechanism] = {
             "Shuffled pyramid (App. F)",
             "shuffled pyramid",
             _SHUFFLED + "run",
-            "each level's whole counts change by at most B in total, the noise "
-            "has scale B/ε on each level, and the levels' ε add up to ε",
+            "each level's whole counts change by at most B in total, the noise has scale B/ε on "
+            "each level, and the levels' ε add up to ε",
             (SHUFFLED, ALGORITHM),
             uses=("w", "n0", "delta", "backend", "variant"),
             parameters=_OF_SHUFFLING,
@@ -505,6 +575,12 @@ HIDES_USERS = (
     "how far."
 )
 REASON = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
+WITH_PRIOR = MECHANISMS["adaptive-prior"]
+PRIOR_HELPS_TO = 4500.0
+"""Largest ε·n₀ at which maps of other people made the error clearly smaller in trials."""
+PRIOR_REASON = (
+    f"{WITH_PRIOR.label} is recommended: with a public map of other people it errs less at this ε."
+)
 WHOLE_COUNTS = MECHANISMS["integers"]
 LITTLE_NOISE = 0.02
 """Up to this part of n₀ the noise in empty cells is small beside whole counts."""
@@ -517,19 +593,33 @@ def recommend(request: Request) -> Advice:
     Whole counts where every user is in one cell, by the weights or as declared, and little noise is
     to be expected in empty cells beside n₀ users; n₀ must not come from the data. Else the adaptive
     quadtree: it errs least on average from ε = .5 on, and below it no rule without the number of
-    users is better.
+    users is better. With a public prior if there is a file of one and ε·n₀ is at most
+    `PRIOR_HELPS_TO`; who has chosen that mechanism is not advised against it, as beyond it does no
+    harm.
     """
     share = noise_share(request)
     if share is None or share > LITTLE_NOISE:
+        if _prior_helps(request):
+            return Advice("mechanism", WITH_PRIOR.key, PRIOR_REASON, _rough(request))
         reason = REASON if mechanism_of(request).comparable else HIDES_USERS
         return Advice("mechanism", RECOMMENDED.key, reason, _rough(request))
     known = "by the weights chosen" if request["weights"] == "one-cell" else "as declared"
     reason = (
-        f"{WHOLE_COUNTS.label} is recommended: every user is in one cell, {known}, and the noise "
-        f"to be expected in empty cells is at most {at_most(100 * share, 2)} % of "
+        f"{WHOLE_COUNTS.label} is recommended: each user visits only one cell, {known}, and the "
+        f"noise to be expected in empty cells is at most {at_most(100 * share, 2)} % of "
         f"{format_number(request['n0'])} assumed users (n₀)."
     )
     return Advice("mechanism", WHOLE_COUNTS.key, reason, _rough(request))
+
+
+def _prior_helps(request: Request) -> bool:
+    """Return whether to take the quadtree with a public prior; a function of public numbers."""
+    files = any(isinstance(request[key], str) and request[key] for key in PRIORS)
+    if mechanism_of(request) is WITH_PRIOR:
+        return files or bool(request["prior_cities"])
+    selection = request.selection
+    public = selection is None or selection.users is not None or selection.n0_from.may_be_told
+    return files and public and request["epsilon"] * _users(request)[0] <= PRIOR_HELPS_TO
 
 
 def noise_share(request: Request) -> float | None:

@@ -136,8 +136,8 @@ def guarantee(request: Request) -> Guarantee:
         sentence=(
             f"If a point were d {metres} elsewhere, the odds of every possible outcome would "
             f"differ by a factor of at most e^αd, which is {at_most(math.exp(epsilon))} at {far}: "
-            f"an observer with 50:50 prior odds between two places so far apart ends up at most "
-            f"{percent_sure(best_chance(epsilon))} % sure. {A_DEMONSTRATION}"
+            f"an attacker who starts at 50 : 50 between two places so far apart is at most "
+            f"{percent_sure(best_chance(epsilon))} % sure afterwards. {A_DEMONSTRATION}"
         ),
         references=mechanism_of(request).references,
     )

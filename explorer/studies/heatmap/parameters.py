@@ -77,7 +77,7 @@ def mechanisms_shown(request: Request) -> tuple[str, ...]:
 _DECLARED = (
     epsilon(
         "privacy of the map",
-        "How much the map may say about any one user, for all their check-ins together. "
+        "How much the map may reveal about any one user, from all their check-ins together. "
         "Smaller is more private and noisier.",
         1.0,
         0.01,
@@ -209,8 +209,9 @@ _DECLARED = (
     *(
         replace(own, relevant_when=(*own.relevant_when, ("mechanism", names)))
         for mechanism in MECHANISMS.values()
-        for names in [(mechanism.key, *(pane for pane, m in MADE_BY.items() if m == mechanism.key))]
         for own in mechanism.parameters
+        for keys in [dict.fromkeys((mechanism.key, *using(own.key)))]
+        for names in [(*keys, *(pane for pane, m in MADE_BY.items() if m in keys))]
     ),
 )
 PARAMETERS = tuple(

@@ -24,6 +24,7 @@ MADE_OF_NOISE = {
     "objective": "Misfit minimised",
     "noisy_users": "Users by noisy counts",
     "flatness": "Flatness statistic F",
+    "prior_weight": "Weight of the priors on the finest level read, by noisy counts",
     "centres_cost": "Mean distance to the nearest centre",
     "centres_kappa": "κ of Corollary A.1 for one user, in sides of the map; λ's constant is not "
     "known",
@@ -46,6 +47,7 @@ LEVEL = "epsilon_level_"
 NOISY_NOTES = (
     text.ALL_COUNTS_NEGATIVE,
     text.TOTAL_NEGATIVE,
+    text.PRIOR_ALONE,
     text.ALL_CELLS_EMPTY,
     text.TOO_FEW_USERS,
     text.NOT_FLAT,

@@ -51,6 +51,8 @@ from explorer.privacy.heatmaps import (
     measure_levels,
     measured_levels,
     nearest_map,
+    prior_densities,
+    prior_map,
     reconstruct,
     schedule,
     smoothing,
@@ -80,7 +82,8 @@ from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions import requested_rule
-from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.mechanisms import INTERPOLATION, mechanism_of
+from explorer.studies.heatmap.priors import Prior, priors_of
 
 ELSEWHERE_S = 0.5
 """Counting that takes less than this many seconds here is not sent to a cluster."""
@@ -141,13 +144,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Task:
-    """Input of a mechanism: request, counts, context and stopwatch."""
+    """Input of a mechanism: request, counts, context and stopwatch.
+
+    `given` are priors that are ready; without them they are made of what the request names.
+    """
 
     request: Request
     points: Any
     counts: CellCounts
     context: Context
     watch: Stopwatch
+    given: tuple[Prior, ...] | None = None
 
     @property
     def epsilon(self) -> float:
@@ -161,6 +168,22 @@ class Task:
         )
         self.context.check()
         return cached_noise
+
+    def priors(self) -> tuple[Prior, ...]:
+        """Return the public priors that the request names, on the cells of the map."""
+        if self.given is not None:
+            return self.given
+        selection = self.request.selection
+        assert selection is not None
+        priors = priors_of(
+            dict(self.request.values),
+            selection.region,
+            self.counts.level,
+            self.context,
+            selection.data,
+        )
+        self.watch.lap("priors")
+        return priors
 
     def votes(self) -> CellCounts:
         """Return every user counted once, in the cell that `one_cell_each` finds."""
@@ -205,6 +228,7 @@ def points_of(selection: Selection, context: Context) -> Any:
             rows.exact_share,
             context.check,
             rows.image,
+            rows.region.polygon,
         ),
     )
 
@@ -565,11 +589,32 @@ def _open(place: Path) -> Layout:
 SMOOTH_AT_ONCE = 7
 """Finest level whose map is smoothed while a slider moves; finer ones, which take 5 to 400 ms, are
 smoothed at rest."""
+PRIOR_AT_ONCE = 9
+"""The same for maps with a prior or interpolation: 3 to 9 ms at 256 × 256."""
 FALSE_ALARM = 0.01
 
 
-def adaptive(task: Task) -> Estimate:
-    """Split cells where noisy counts show mass, fit the tree, and smooth it inside its leaves.
+@dataclass(frozen=True)
+class _Grown:
+    """An adaptive tree and the budgets it was read with."""
+
+    tree: AdaptiveTree
+    budgets: Budgets
+
+    def estimate(self, grid: NDArray[np.float64], total: float, *lost: str) -> Estimate:
+        """Return a map of the tree; remarks `lost` are made where nothing is left of the counts."""
+        flatness, notes = _flatness(self.tree, self.budgets)
+        return Estimate(
+            grid,
+            tuple(enumerate(self.budgets.spent, self.tree.start)),
+            self.tree.draws,
+            notes=(*(() if total > 0 else lost), *notes),
+            made_of_noise=(("noisy_users", total), *flatness),
+        )
+
+
+def _grown(task: Task) -> _Grown:
+    """Split cells where noisy counts show mass.
 
     Raises
     ------
@@ -583,19 +628,51 @@ def adaptive(task: Task) -> Estimate:
     tree = adaptive_tree(task.counts, budgets, AdaptiveDemonstrationNoise(request.seed), tau)
     task.watch.lap("select")
     task.context.check()
-    fitted = fit_adaptive(tree, level)
+    return _Grown(tree, budgets)
+
+
+def adaptive(task: Task) -> Estimate:
+    """Grow a tree, fit it, and smooth the map inside its leaves; raises as `_grown`."""
+    grown, level = _grown(task), task.counts.level
+    fitted = fit_adaptive(grown.tree, level)
     task.watch.lap("solve")
-    live = request.fidelity is Fidelity.COARSE and level > SMOOTH_AT_ONCE
-    grid = fitted.flat() if live else fitted.smooth()
+    live = task.request.fidelity is Fidelity.COARSE
+    interpolates = task.request["smoothing"] == INTERPOLATION
+    if live and level > (PRIOR_AT_ONCE if interpolates else SMOOTH_AT_ONCE):
+        grid = fitted.flat()
+    elif interpolates:
+        grid = prior_map(grown.tree, prior_densities([], level, grown.tree.start)).grid
+    else:
+        grid = fitted.smooth()
     task.watch.lap("smooth")
-    flatness, notes = _flatness(tree, budgets)
-    return Estimate(
-        grid,
-        tuple(enumerate(budgets.spent, start)),
-        tree.draws,
-        notes=(*(() if fitted.total > 0 else (text.TOTAL_NEGATIVE,)), *notes),
-        made_of_noise=(("noisy_users", fitted.total), *flatness),
+    return grown.estimate(grid, fitted.total, text.TOTAL_NEGATIVE)
+
+
+def adaptive_prior(task: Task) -> Estimate:
+    """Grow a tree, and make its map with public priors.
+
+    Raises
+    ------
+    ValueError
+        As `_grown`; if a prior is no good, before anything is read.
+    LookupError
+        If the file of a prior is not open.
+    """
+    priors, level = task.priors(), task.counts.level
+    grown = _grown(task)
+    if task.request.fidelity is Fidelity.COARSE and level > PRIOR_AT_ONCE:
+        fitted = fit_adaptive(grown.tree, level)
+        return grown.estimate(fitted.flat(), fitted.total, text.TOTAL_NEGATIVE)
+    start = grown.tree.start
+    densities = task.context.cached(
+        ("prior densities", tuple(prior.key for prior in priors), level, start),
+        lambda: prior_densities([prior.masses for prior in priors], level, start),
     )
+    found = prior_map(grown.tree, densities)
+    task.watch.lap("solve")
+    estimate = grown.estimate(found.grid, found.total, text.PRIOR_ALONE)
+    weight = [("prior_weight", w) for w in list(found.prior_weights.values())[-1:] if priors]
+    return replace(estimate, made_of_noise=(*estimate.made_of_noise, *weight))
 
 
 def _threshold(tau: float, budgets: Budgets) -> float:

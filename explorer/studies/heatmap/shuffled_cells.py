@@ -142,6 +142,7 @@ def guarantee(request: Request) -> Guarantee:
     guess = percent_sure(best_chance(request["epsilon"], request["delta"]))
     return Guarantee(
         unit=ONE_USER,
+        about="in which of two cells one user is",
         add_remove=(
             "not covered: the number of messages tells how many take part, and whoever leaves "
             "takes their noise along"
@@ -153,7 +154,7 @@ def guarantee(request: Request) -> Guarantee:
         trust=TRUST,
         sentence=(
             f"{sample_sentence(request)}"
-            "An observer with 50:50 prior odds which of any two cells one user is in guesses right "
+            "An attacker who starts at 50 : 50 between any two cells of one user is right "
             f"at most {guess} % of the time after seeing all messages. {A_DEMONSTRATION}"
         ),
         references=sources(request),

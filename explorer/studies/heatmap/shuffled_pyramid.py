@@ -145,9 +145,10 @@ def guarantee(request: Request) -> Guarantee:
         trust=TRUST,
         sentence=(
             f"{sample_sentence(request)}"
-            "An observer with 50:50 prior odds that any one user takes part with their check-ins "
-            f"or with none guesses right at most {percent_sure(best_chance(epsilon, delta))} % "
-            f"of the time after seeing all messages. {A_DEMONSTRATION}"
+            "An attacker who starts at 50 : 50 on whether any one user takes part with their "
+            "check-ins or with none is right at most "
+            f"{percent_sure(best_chance(epsilon, delta))} % of the time after seeing all messages. "
+            f"{A_DEMONSTRATION}"
         ),
         references=sources(request),
     )

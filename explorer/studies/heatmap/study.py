@@ -14,10 +14,12 @@ from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommend
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
-from explorer.studies.heatmap.text import FAR, in_unit
+from explorer.studies.heatmap.text import AVERAGE_ERROR, SYNTHETIC, in_unit
 
 DIGITS, OF_INTERVAL = 3, 2
-ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a release."
+ONE_DRAW = "Based on the real data. For planning only; do not publish."
+NOBODY = "No check-ins in this region and time range. Choose larger ones."
+OF_SAMPLE = "Computed from the synthetic sample."
 
 
 def of_draw(result: Result, _claimed: object = None) -> Headline | None:
@@ -29,8 +31,10 @@ def of_draw(result: Result, _claimed: object = None) -> Headline | None:
     selection = result.request.selection
     if selection is None:
         return None
+    if any(r.key == "users_used" and r.value == 0 for r in result.readouts):
+        return Headline("", NOBODY, curator_only=True)
     region = selection.region
-    far = next((r for r in result.readouts if r.key == in_unit(FAR, region)), None)
+    far = next((r for r in result.readouts if r.key == in_unit(AVERAGE_ERROR, region)), None)
     if far is None:
         return None
     if far.value is not None:
@@ -41,12 +45,15 @@ def of_draw(result: Result, _claimed: object = None) -> Headline | None:
         return None
     mechanism, epsilon = mechanism_of(result.request), float(result.request["epsilon"])
     sentence = (
-        f"off on average in this one draw, with {mechanism.title} at "
-        f"ε = {nearest(epsilon, PARAMETER_DIGITS)}."
+        f"Average error of this one noisy map ({mechanism.title}, "
+        f"ε = {nearest(epsilon, PARAMETER_DIGITS)})."
     )
     if mechanism.comparable:
-        sentence += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
-    return Headline(f"{known} {region.unit}", sentence, ONE_DRAW, curator_only=True)
+        sentence += (
+            " Use “Utility” to find an ε that keeps the error below your limit in 9 of 10 maps."
+        )
+    beside = OF_SAMPLE if result.stamp == SYNTHETIC else ONE_DRAW
+    return Headline(f"{known} {region.unit}", sentence, beside, curator_only=True)
 
 
 class HeatmapStudy(Study):

@@ -35,6 +35,8 @@ from explorer.studies.heatmap.parameters import (
 
 FAR, LOSS = "emd", "loss"
 """Numbers that are also given in the map's unit."""
+AVERAGE_ERROR = "emd_blocks"
+"""Distance of the sums over 64 × 64 blocks, which is the error that map and *Utility* show."""
 
 
 def in_unit(name: str, region: Region | None) -> str:
@@ -61,7 +63,12 @@ def padding(region: Region) -> str:
     )
 
 
-NOT_ACCOUNTED = "not private: computed from real data without accounting"
+AROUND_POLYGON = (
+    "The grid covers the box around the polygon. Cells outside the polygon hold no check-ins and "
+    "are not drawn; the mechanism reads them like all others, so noise may put mass there, which "
+    "counts as error."
+)
+NOT_ACCOUNTED = "not private, do not share"
 SYNTHETIC = "synthetic data"
 
 ALL_COUNTS_NEGATIVE = (
@@ -72,18 +79,22 @@ TOTAL_NEGATIVE = (
     "The noisy counts add up to 0 or less, so nothing is left of the map; the uniform one stands "
     "in for it."
 )
+PRIOR_ALONE = (
+    "The noisy counts add up to 0 or less, so nothing is left of the data; the map is that of the "
+    "priors."
+)
 TOO_FEW_USERS = (
     "So few users (n₀) can't hide one another at this ε and δ, so there is no map; the uniform one "
     "stands in for it. Raise n₀, ε or δ."
 )
 ALL_CELLS_EMPTY = "No noisy cell is above 0; the uniform map stands in for the empty one."
 NOT_FLAT = (
-    "The first noisy counts alone show that this is no evenly grey map (a test that errs in 1 % of "
-    "even maps)."
+    "The first noisy counts alone show that this is no uniform map (a test that errs in 1 % of "
+    "uniform maps)."
 )
 MAYBE_FLAT = (
-    "The first noisy counts alone do not tell this map from an evenly grey one (a test that errs "
-    "in 1 % of even maps)."
+    "The first noisy counts alone do not tell this map from the uniform one (a test that errs "
+    "in 1 % of uniform maps)."
 )
 REFERENCE_SOLVER = (
     "The reference solver returns another of the many minimisers than the tree solver, "
@@ -96,6 +107,8 @@ EARLY = (
     "keeps no guarantee."
 )
 INTERVAL_ONLY = "Above Δ = 256 the distance is left as a certified interval."
+EXACT_COMING = "exact distance…"
+"""What is computed once the answer is complete: it stands under *Numbers* alone."""
 DIFFERENCE_LABEL = "Difference: private − true"
 SHOWN_TOGETHER = (
     "Each of the {n} private maps keeps its guarantee alone. Together they do not: their ε would "
@@ -117,8 +130,8 @@ def stamp(synthetic: bool, curator_only: bool) -> str:
     """Return what must stand on a map computed from the loaded check-ins."""
     if synthetic:
         return SYNTHETIC
-    who = "curator only" if curator_only else "demonstration noise"
-    return f"{who} — {NOT_ACCOUNTED}"
+    who = "curator only" if curator_only else "preview only"
+    return f"{who} – {NOT_ACCOUNTED}"
 
 
 def pane_label(request: Request) -> str:
@@ -164,7 +177,8 @@ def notes(request: Request) -> tuple[str, ...]:
         sent for m in shown if (sent := _message_text(request.with_value("mechanism", m.key)))
     ]
     if request.selection is not None and request.selection.region_origin.may_be_told:
-        lines += filter(None, [padding(request.selection.region)])
+        region = request.selection.region
+        lines += [AROUND_POLYGON] if region.polygon is not None else filter(None, [padding(region)])
     for mechanism in shown[1:]:
         if not mechanism.comparable:
             promised = guarantee(request.with_value("mechanism", mechanism.key))

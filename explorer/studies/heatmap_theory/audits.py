@@ -14,6 +14,7 @@ from explorer.studies.heatmap.draws import WithoutNoise
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Points, count_points
 from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS, Mechanism
+from explorer.studies.heatmap.priors import Prior
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.studies.heatmap_theory.theory import COUNTS, plan_of
@@ -24,6 +25,8 @@ _CROWD, _COUNTED_ON = 3, 100
 _TRUNCATED = 25
 """Users of either cell where small counts are cut to 0."""
 _AT_ONCE = 50
+_PRIOR = np.array([[1.0, 3.0], [2.0, 2.0]])
+"""Of mechanisms that take a public prior."""
 
 
 def audits(request: Request, _promise: Guarantee | None, _context: Context | None) -> Audited | str:
@@ -119,7 +122,8 @@ def _task(request: Request, cells: list[int]) -> Task:
     points = Points(np.arange(len(x)), np.full(len(x), 0.5 * _SIZE), x)
     counts = count_points(points, UNIT_SQUARE, _LEVEL).counts
     query = replace(request, selection=Selection("a" * 64, Region(*UNIT_SQUARE)))
-    return Task(query, points, counts, WithoutNoise(TrialContext({})), Stopwatch())
+    context = WithoutNoise(TrialContext({}))
+    return Task(query, points, counts, context, Stopwatch(), (Prior(("audit",), _PRIOR),))
 
 
 def _observe_cell(task: Task, seed: int) -> float:

@@ -25,13 +25,16 @@ def error_conditions(
     enough = f"{math.ceil(full):,}" if full >= 1000 else at_most(full)
     return (
         Condition(
-            "The map has room for k cells: k ≤ Δ²", k <= cells, f"k = {k:,.0f}, Δ² = {cells:,.0f}"
+            "k does not exceed the number of cells, k ≤ Δ²",
+            k <= cells,
+            f"k = {k:,.0f}, Δ² = {cells:,.0f}",
+            short="k does not exceed the number of cells",
         ),
         Condition(
-            "The best upper bound says more than the diameter 2",
+            "The best upper bound is below the diameter 2",
             least < 2,
             f"it is {at_most(least)}",
-            short="The upper bound says something (below 2)",
+            short="Upper bound is informative (< 2)",
         ),
         Condition(
             "There are users enough for the lower bound to be of full size: n ≥ (k − 1)/ε",
@@ -143,6 +146,7 @@ def central_guarantee(epsilon: float, differences: tuple[str, ...]) -> Guarantee
     """Return the guarantee of the central mechanisms."""
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
+        about="whether any one user is in the data",
         add_remove=f"{at_most(epsilon)}-DP: the levels' ε add up to ε, sensitivity 1 on each",
         replace_one=f"{at_most(2 * epsilon)}-DP (2ε): one user leaves and another comes",
         trust="The curator sees every check-in and adds the noise; everyone else sees the map.",
@@ -201,6 +205,7 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
         sentence += " The shares' own δ adds at most half of itself to that chance."
     return Guarantee(
         unit="one user: all their check-ins inside region and time range",
+        about="whether any one user is in the data",
         add_remove=(
             f"not covered: the number of messages reveals n; {promised}-DP when a user's data are "
             f"replaced by nothing{part}"

@@ -109,6 +109,12 @@ _PRESETS = (
         "algorithm has a smaller one.",
         computed="The same order; the constants are far apart: at k = 20, ε = 1, n = 1e5 .0178 "
         "from above (the experiments' schedule) and 1.34e-6 from below.",
+        curves=(
+            "experiments",
+            "theory",
+            "lower",
+            "lower_dense",
+        ),
     ),
     Preset(
         "sparsity",
@@ -121,6 +127,13 @@ _PRESETS = (
         published="Appendix D: without sparsity the error is larger by a factor of order √(n/k).",
         computed="By the bounds dense aggregation (.0638 throughout) is better from about k = "
         "4,330 on (the experiments' schedule) or 10,500 (Theorem 3.1's), at n = 1e6 and ε = 1.",
+        curves=(
+            "experiments",
+            "theory",
+            "dense",
+            "lower",
+            "lower_dense",
+        ),
     ),
     Preset(
         "algorithms",
@@ -136,6 +149,17 @@ _PRESETS = (
         "nothing: it is about the worst map of any number of cells, and these have 20. On such "
         "few cells the linear programs are better than least squares, which is better on maps of "
         "real check-ins.",
+        curves=(
+            "experiments",
+            "theory",
+            "capped",
+            "dense",
+            "lower",
+            "theory_simulated",
+            "experiments_simulated",
+            "capped_simulated",
+            "least-squares_simulated",
+        ),
     ),
     Preset(
         "schedules",
@@ -146,6 +170,11 @@ _PRESETS = (
         published="Section 4: γ = 1/√2 minimises the second error term.",
         computed="ε₂ … ε₈ = .32129, .22719, .16065, .11359, .08032, .05680, .04016; capped at "
         "level 4: .45308, .32038, .22654.",
+        curves=(
+            "theory",
+            "experiments",
+            "capped",
+        ),
     ),
     Preset(
         "figure-12",
@@ -158,6 +187,10 @@ _PRESETS = (
         computed="The printed formula gives 7.14 MB: r = 18 shares of m = 102,409 cells (halved "
         "with ceiling; the paper doesn't state m), 31 bits each. With shares for the worst case "
         "and room for the noise it is 11.32 MB: r = 26, 34 bits.",
+        curves=(
+            "corrected",
+            "printed",
+        ),
     ),
     Preset(
         "missing",
@@ -169,6 +202,11 @@ _PRESETS = (
         published="Appendix F: not discussed; the noise is shared by all n users.",
         computed="At 10 % missing ε = 1 becomes 1.48 for a user who stays in one place, and at "
         "most 2.71 for one spread over the whole map.",
+        curves=(
+            "worst",
+            "one_place",
+            "full",
+        ),
     ),
     Preset(
         "similarity",
@@ -180,6 +218,10 @@ _PRESETS = (
         published="Corollary B.5: similarity at least 1 − √EMD/(2σ).",
         computed="At σ = .1 it says nothing from EMD = .04 on; Bretagnolle and Huber's inequality "
         "with Lemma B.3 still gives .07 there.",
+        curves=(
+            "huber",
+            "similarity",
+        ),
     ),
 )
 

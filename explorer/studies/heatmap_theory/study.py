@@ -56,7 +56,7 @@ _SHUFFLED = ("bits", "missing")
 PARAMETERS = (
     epsilon(
         "privacy of the map",
-        "How much the map may say about any one user, for all their check-ins together. "
+        "How much the map may reveal about any one user, from all their check-ins together. "
         "Smaller is more private and noisier.",
         1.0,
         0.01,
@@ -68,8 +68,8 @@ PARAMETERS = (
         "n",
         "n",
         "users",
-        "How many users the map is made of. Each is as private with few as with many; the map "
-        "gets better with more.",
+        "Number of users in the map. The guarantee does not depend on it; with more users the "
+        "map is more accurate.",
         100_000,
         1,
         1_000_000_000,
@@ -80,7 +80,7 @@ PARAMETERS = (
         "k",
         "k",
         "cells with mass",
-        "Sparsity: in at most how many cells the users are. The pyramid keeps as many, w = k. "
+        "Sparsity: the users are in at most this many cells. The pyramid keeps as many, w = k. "
         "Costs no privacy if it is chosen without looking at the data.",
         20,
         1,
@@ -221,7 +221,7 @@ PARAMETERS = (
 
 
 _TOO_MANY = "a map of Δ × Δ cells has fewer than k cells"
-_AT_LEAST_SO_MUCH = "every ε-DP algorithm errs at least so much, in expectation, on some map"
+_AT_LEAST_SO_MUCH = "every ε-DP algorithm has at least this expected error on some map"
 
 
 def _pyramid(
@@ -594,7 +594,10 @@ class HeatmapTheory(CurveStudy):
             return guarantee.error_conditions(k, 4.0**p.level, uppers, n, epsilon)
         if what == "split":
             room = Condition(
-                "The map has room for k cells: k ≤ Δ²", bool(p.fits[-1]), "w is at most Δ²"
+                "k does not exceed the number of cells, k ≤ Δ²",
+                bool(p.fits[-1]),
+                "w is at most Δ²",
+                short="k does not exceed the number of cells",
             )
             return (room, guarantee.NOT_FROM_DATA)
         if what == "bits":

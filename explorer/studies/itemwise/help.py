@@ -17,9 +17,9 @@ PAGE = Page(
     what=(
         "Every item of every user (a place visited, a word typed) is randomised on its own, by a "
         "mechanism that makes near items hard to tell apart: planar Laplace noise, randomised "
-        "response, the exponential mechanism. Its parameter is α₀. Then all answers are shuffled, "
-        "so that nobody knows which answer belongs to which item, and in the central model not "
-        "even to which user.",
+        "response, the exponential mechanism, or your own table. Its parameter is α₀. Then all "
+        "answers are shuffled, so that nobody knows which answer belongs to which item, and in the "
+        "central model not even to which user.",
         "How private is a user's whole data set then? Adding up items one by one costs m·α₀. But "
         "shuffled answers hide each other: an item that moves hides among those of all others "
         "that came out as if they said nothing. The study asks both ways: which α₀ a target α "
@@ -106,6 +106,8 @@ PAGE = Page(
 
 _EXAMPLE = (("alpha", 25.0), ("m", 1000), ("delta", 1e-12), ("w", 0.008))
 _SWEEP = Sweep("alpha", 0.1, 100.0, 100, Scale.LOG)
+_ROUTES = ("sorted", "exact", "tight", "composed", "printed", "refuted")
+_ROUTES_WITHOUT_COMPOSED = ("sorted", "exact", "tight", "printed", "refuted")
 _PRESETS = (
     Preset(
         "central",
@@ -121,6 +123,7 @@ _PRESETS = (
             "3.8489, hops in increasing order 4.362. 3.0 is the theorem's ratio at w = 1, not its "
             "supremum: safe after all, but by hops and not by the theorem."
         ),
+        curves=_ROUTES,
     ),
     Preset(
         "three",
@@ -135,6 +138,7 @@ _PRESETS = (
             "δ that its own α asks for; exact hops certify 10.6: α₀ = 3.0 is safe, but not by the "
             "paper's theorem."
         ),
+        curves=_ROUTES,
     ),
     Preset(
         "local",
@@ -148,6 +152,7 @@ _PRESETS = (
             "Equation (6) gives 0.00317 and Theorem 4.4 0.0249 (0.02496 with the larger δ), both "
             "below plain composition's 0.025; exact hops give 0.08067."
         ),
+        curves=_ROUTES,
     ),
     Preset(
         "second-branch",
@@ -167,6 +172,7 @@ _PRESETS = (
             "At 10.27 Theorem 4.4 certifies α = 256.7; it allows 8.709 (9.422 with δ·e^h = δ′) for "
             "α = 100. Exact hops allow 10.54: the number is safe here, but not by the paper."
         ),
+        curves=_ROUTES_WITHOUT_COMPOSED,
     ),
     Preset(
         "second-branch-broken",
@@ -182,6 +188,7 @@ _PRESETS = (
             "they allow 13.25, Theorem 4.4 11.28. Hops in increasing order allow 14.54: the number "
             "is safe, but not by the paper."
         ),
+        curves=_ROUTES_WITHOUT_COMPOSED,
     ),
     Preset(
         "places",
@@ -203,6 +210,56 @@ _PRESETS = (
             "Exact hops: 14.7 km at α = 25 (2/α₀ of the diagonal); composition: 2263 km, no "
             "information at all."
         ),
+        curves=(
+            "sorted",
+            "exact",
+            "tight",
+            "composed",
+        ),
+    ),
+    Preset(
+        "one-change",
+        "Theorem 4.3: one change",
+        "What α₀ = 3 makes of a change in which 33 of 1000 places, a month's, move by a tenth of "
+        "the largest distance: ‖v‖₀ = 33 and ‖v‖₁ = 3.3.",
+        values=(
+            *_EXAMPLE,
+            ("model", "central"),
+            ("n", 100_000),
+            ("alpha0", 3.0),
+            ("v0", 33),
+            ("v1", 3.3),
+        ),
+        quantity="change",
+        sweep=Sweep("v1", 0.01, 33.0, 60, Scale.LOG),
+        published="The remark on Theorem 4.3: roughly α₀‖v‖₁/√total.",
+        computed=(
+            "Theorem 4.3 gives ε = 0.1005 and hops 0.02808, the remark 0.00099: it leaves out a "
+            "factor that grows with α₀."
+        ),
+        curves=("hops", "theorem43", "composed", "rough"),
+    ),
+    Preset(
+        "own-table",
+        "Your own randomiser",
+        "Randomised response on either coordinate of a 2 × 2 grid, as a table of probabilities: "
+        "its α₀ is 2 ln 3 per diameter. Type another table, or open a CSV file, for your own "
+        "items.",
+        values=(
+            *_EXAMPLE,
+            ("model", "central"),
+            ("n", 100_000),
+            ("space", "grid"),
+            ("space_cells", 2),
+            ("randomiser", "typed"),
+        ),
+        quantity="noise",
+        sweep=_SWEEP,
+        computed=(
+            "The table needs α₀ = 2.198 and is proved to be worth α = 3.289; its answers are a "
+            "quarter of the diameter from their items."
+        ),
+        curves=("sorted", "exact", "tight"),
     ),
 )
 
@@ -237,12 +294,20 @@ def _judge_distance(found: Numbers) -> tuple[Status, str]:
     return "+", f"mean {nearest(found['length'], 3)} km, not {nearest(found['composed_length'])}"
 
 
+def _judge_remark(found: Numbers) -> tuple[Status, str]:
+    """Judge the remark on Theorem 4.3 by the theorem and by hops."""
+    status: Status = "=" if found["rough"] >= min(found["theorem43"], found["hops"]) else "≠"
+    return status, f"proved {at_most(found['hops'])}, not {nearest(found['rough'])}"
+
+
 JUDGES: dict[str, Judge] = {
+    "one-change": _judge_remark,
     "central": _judge_alpha0,
     "three": _judge_alpha,
     "local": _judge_composition,
     "second-branch": _judge_alpha0,
     "second-branch-broken": _judge_alpha0,
     "places": _judge_distance,
+    "own-table": lambda numbers: ("+", f"worth α ≤ {at_most(numbers['own_alpha'])}"),
 }
 PRESETS = with_verdicts("itemwise", _PRESETS, JUDGES)

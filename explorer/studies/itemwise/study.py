@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.shuffling import Clones
-from explorer.studies.base.builders import choice, count, delta, epsilon, real
+from explorer.studies.base.builders import (
+    FILE,
+    TYPED,
+    choice,
+    count,
+    delta,
+    epsilon,
+    real,
+    table_parameters,
+)
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import at_least, nearest
@@ -51,8 +61,12 @@ from explorer.studies.metric_space.parameters import (
     MATRIX,
     POINTS,
     SQUARE_L2,
+    TYPED as TYPED_SPACE,
     space_parameters,
 )
+
+OWN_EXAMPLE = "9/16 3/16 3/16 1/16; 3/16 9/16 1/16 3/16; 3/16 1/16 9/16 3/16; 1/16 3/16 3/16 9/16"
+"""Randomised response on either coordinate of a 2 × 2 grid, whose α₀ is 2 ln 3."""
 
 PARAMETERS = (
     choice(
@@ -91,7 +105,7 @@ PARAMETERS = (
         key="alpha0",
         symbol="α₀",
         unit="1/diameter",
-        quantities=("alpha", "delta"),
+        quantities=("alpha", "delta", "change"),
     ),
     count(
         "m",
@@ -118,18 +132,42 @@ PARAMETERS = (
         1e-12,
         1e-40,
         symbol="δ′",
-        quantities=("alpha0", "alpha", "noise"),
+        quantities=("alpha0", "alpha", "noise", "change"),
         help="The δ that is claimed for a user's whole data. Smaller is more private.",
     ),
     real(
         "w",
         "w",
-        "a change looked at",
+        "example change",
         "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 "
         "is everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
         0.008,
         1e-4,
         1.0,
+        quantities=("alpha0", "alpha", "noise", "delta"),
+    ),
+    count(
+        "v0",
+        "‖v‖₀",
+        "items that move",
+        "How many of a user's items the change moves, by whatever distance.",
+        1000,
+        1,
+        10**9,
+        latex=r"\|v\|_0",
+        quantities=("change",),
+    ),
+    real(
+        "v1",
+        "‖v‖₁",
+        "distances altogether",
+        "The sum of the distances that these items move, each as a share of the largest distance: "
+        "at most as many as there are.",
+        8.0,
+        1e-6,
+        1e9,
+        latex=r"\|v\|_1",
+        quantities=("change",),
     ),
     choice(
         "randomiser",
@@ -138,17 +176,20 @@ PARAMETERS = (
         "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
         "far an answer lies from the item is not. The exponential mechanism answers at the "
         "rate α₀/2, and its mean is over items drawn evenly. The optimal one has the least such "
-        "mean of all that are α₀·d-private and answer with items.",
+        "mean of all that are α₀·d-private and answer with items. Of your own table the smallest "
+        "α₀ is computed, and what it is worth.",
         PLANAR,
         (
             (PLANAR, "planar Laplace (squares)"),
             (GKRR, "GKRR (clusters, 0/1)"),
             (EXPONENTIAL, "exponential mechanism (up to 300 items)"),
             (OPTIMAL, "optimal, by linear programming (up to 40 items)"),
+            (TYPED, "your own table, typed (a row for each item)"),
+            (FILE, "your own table (CSV, up to 400 items)"),
         ),
         group="mechanism",
-        quantities=("noise",),
     ),
+    *table_parameters("randomiser", "table", OWN_EXAMPLE, {"group": "mechanism"}),
     choice(
         "clones",
         "",
@@ -161,12 +202,15 @@ PARAMETERS = (
             (Clones.STRONGER.value, "2023: up to twice as many"),
         ),
         group="mechanism",
-        relevant_when=(("space", (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS)),),
+        relevant_when=(("space", (GRID, CLUSTERED, DISCRETE, MATRIX, TYPED_SPACE, POINTS)),),
     ),
     *space_parameters(default=SQUARE_L2),
 )
 
+_OWN_NOTE = "mean over items drawn evenly, of your table as it is, where its α₀ is allowed"
 _DISTANCE_NOTES = {
+    TYPED: _OWN_NOTE,
+    FILE: _OWN_NOTE,
     PLANAR: "before any clipping to the square",
     GKRR: "the same for every item",
     EXPONENTIAL: "mean over items drawn evenly, answered at the rate α₀/2, which always suffices",
@@ -241,8 +285,8 @@ _product = _template(
 )
 _refuted = _template(
     "refuted",
-    "refuted by an example",
-    "refuted by an example",
+    "impossible (counter-example)",
+    "impossible",
     theory.REFUTED,
     "no accountant that knows only α₀, m, n and the diameter can promise more",
     Mark.DOTS,
@@ -284,14 +328,14 @@ def _noise(template: Callable[..., Curve], key: str, primary: int) -> Curve:
 def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
-    text = f"Each item may have α₀ = {at_least(claimed.value)}"
-    rivals = (("tight", "what Theorem 4.4 allows"), ("composed", "plain composition"))
+    text = f"Each item may use α₀ = {at_least(claimed.value)}"
+    rivals = (("tight", "what Theorem 4.4 allows"), ("composed", "what plain composition allows"))
     ratios = [
         f"{times(claimed.value / value)} {name}"
         for key, name in rivals
         if key != claimed.series.key and (value := result.number(key))
     ]
-    return Headline(claimed.text.number, text + (f": {', '.join(ratios)}." if ratios else "."))
+    return Headline(claimed.text.number, f"{', '.join((text, ' and '.join(ratios)))}.")
 
 
 PLOTS = (
@@ -378,6 +422,60 @@ PLOTS = (
         ),
         sliders=("alpha", "m", "n", "delta"),
     ),
+    Plot(
+        Quantity(
+            "change",
+            "ε",
+            "privacy of one change",
+            ("v1", "v0", "alpha0", "m", "n", "delta"),
+            scale=Scale.LOG,
+            latex=r"\varepsilon",
+        ),
+        (
+            Curve(
+                "theorem43",
+                "Theorem 4.3, δ·e^h = δ′",
+                "Theorem 4.3",
+                Role.UPPER,
+                theory.THEOREM_43,
+                theory.theorem43,
+                claimable=1,
+            ),
+            Curve(
+                "composed",
+                "plain composition, ε = α₀·‖v‖₁",
+                "plain composition",
+                Role.UPPER,
+                theory.COMPOSED,
+                theory.composed_change,
+                note="without any δ",
+                claimable=1,
+            ),
+            Curve(
+                "rough",
+                "the paper's remark, α₀·‖v‖₁/√total",
+                "the paper's remark",
+                Role.BASELINE,
+                theory.REMARK_43,
+                theory.rough_change,
+                note="the paper's “roughly”, no bound",
+                primary=0,
+            ),
+            Curve(
+                "hops",
+                "hops, ε = α·‖v‖₁/m",
+                "hops of one change",
+                Role.UPPER,
+                theory.SORTED,
+                theory.hops_change,
+                note="the least α that is proved, at the distance ‖v‖₁/m",
+                claimable=1,
+                points=theory.few,
+            ),
+        ),
+        sliders=("v0", "v1", "alpha0", "m"),
+        claim_text=guarantee.change_text,
+    ),
 )
 _CERTIFIED = {
     plot.quantity.key: {c.key: str(c.label) for c in plot.curves if c.claimable} for plot in PLOTS
@@ -392,6 +490,8 @@ EXAMPLES = (
     (1.0, 1e-12, 1e3, 1e5),
 )
 """α, δ′, m and n of the paper's example and its neighbours."""
+_CLAIMED_FIRST = ("alpha0", "alpha")
+"""Quantities whose claimed number is the first answer."""
 PRINTED_ALPHA0 = 3.0
 """α₀ of the first example in the text of Section 4.2."""
 
@@ -409,14 +509,39 @@ class ItemWise(CurveStudy):
     presets = PRESETS
 
     def stages(self, p: ItemPoints) -> tuple[ItemPoints, ...]:
-        """Return the points of closed forms and a quick estimate, then those of exact hops."""
+        """Return the points of closed forms and a few claimed ones, then those of exact hops.
+
+        A coarse answer, and the first one for δ′ and distances, has a quick estimate instead.
+        """
         # Numbers at the sliders lie on the exact curves.
         full = p.at(p.swept.with_sliders(), Fidelity.FULL)
-        return (p.at(p.swept, Fidelity.COARSE), full)
+        if p.coarse or p.request.quantity not in _CLAIMED_FIRST:
+            return (p.at(p.swept, Fidelity.COARSE), full)
+        first = p.at(p.swept, Fidelity.FULL)
+        first.first = True
+        return (first, full)
+
+    def claimed_number(self, p: ItemPoints) -> tuple[Curve, ItemPoints] | None:
+        """Return the hops in increasing order at the sliders' values."""
+        if p.request.quantity not in _CLAIMED_FIRST:
+            return None
+        only = p.at(p.swept.only_sliders(), Fidelity.FULL)
+        only.first = True
+        return next(c for c in self.curves(p) if c.key == "sorted"), only
+
+    def result(self, p: ItemPoints, *, complete: bool) -> Result:
+        """Return the answer; curves that are not solved yet are marked."""
+        answer = super().result(p, complete=complete)
+        coming = (
+            replace(s, computing=True) if s.undefined_reason == theory.COMING else s
+            for s in answer.series
+        )
+        known = (r for r in answer.readouts if r.note != theory.COMING)
+        return replace(answer, series=tuple(coming), readouts=tuple(known))
 
     def readouts(self, p: ItemPoints) -> tuple[ScalarResult, ...]:
         """Return the numbers of the curves; of the mean distance also its length and α₀."""
-        numbers = super().readouts(p)
+        numbers = (*super().readouts(p), *_own_readouts(p))
         if p.request.quantity != "noise":
             return numbers
         mean = p.bounds["exact"].value[-1]
@@ -430,25 +555,58 @@ class ItemWise(CurveStudy):
         return (*numbers, scalar_from("alpha0", "α₀ by exact hops", p.routes["exact"]))
 
     def tables(self, p: ItemPoints) -> tuple[Table, ...]:
-        """Return the paper's example, in full answers."""
-        if p.coarse:
+        """Return the notions of privacy at the sliders and the paper's example, in full answers."""
+        if p.coarse or p.first:
             return ()
         table: Table = p.context.cached(
             ("itemwise", "examples"), partial(_example_table, p.context)
         )
-        return (table,)
+        if p.request.quantity == "change":
+            return (table,)
+        alpha, alpha0, delta, label = _at_sliders(p)
+        if not label or delta >= 1:
+            return (table,)
+        return (guarantee.notions_table(p, alpha, alpha0, delta), table)
 
     def conditions(self, p: ItemPoints) -> tuple[Condition, ...]:
         """Return the premises of the numbers."""
+        if p.request.quantity == "change":
+            return guarantee.change_conditions(p)
         alpha, alpha0, delta, _ = _at_sliders(p)
         return guarantee.conditions(p, alpha, alpha0, delta)
 
     def guarantee(self, p: ItemPoints) -> Guarantee | None:
         """Return the guarantee of the route that certifies it best; None if none does."""
+        if p.request.quantity == "change":
+            return guarantee.change_guarantee(p)
         alpha, alpha0, delta, label = _at_sliders(p)
         if not label or delta >= 1:
             return None
         return guarantee.guarantee(p, alpha, alpha0, delta, label)
+
+
+def _own_readouts(p: ItemPoints) -> tuple[ScalarResult, ...]:
+    """Return α₀ of the user's own table and, at rest, the least α that it is proved to be worth."""
+    own = p.own
+    if isinstance(own, str) or not math.isfinite(own.alpha0):
+        return ()
+    numbers = [ScalarResult("own_alpha0", "α₀ of your table", own.alpha0, Role.UPPER, "1/diameter")]
+    if not (p.coarse or p.first or p.solved == "delta") and own.alpha0 <= theory.MAX_ALPHA:
+        delta, near = float(p.request["delta"]), p.space.min_distance
+        key = (own.alpha0, delta, float(p.m[-1]), float(p.n[-1]), near)
+        alpha = p.context.cached(("itemwise", "own alpha", key), lambda: float(um.best_alpha(*key)))
+        if math.isfinite(alpha):
+            numbers.append(
+                ScalarResult(
+                    "own_alpha",
+                    "α that your table is worth",
+                    alpha,
+                    Role.UPPER,
+                    "1/diameter",
+                    note="the least that hops prove for m items at δ′",
+                )
+            )
+    return tuple(numbers)
 
 
 def _at_sliders(p: ItemPoints) -> tuple[float, float, float, str]:

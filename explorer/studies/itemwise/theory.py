@@ -19,7 +19,9 @@ from explorer.privacy.core.bound import (
 from explorer.privacy.shuffling import Clones
 from explorer.privacy.spaces import Clustered, FiniteSpace, Square
 from explorer.privacy.user_metric import Binding, Internal
+from explorer.studies.base.builders import FILE, TYPED, table_key, table_of
 from explorer.studies.base.curve_study import Points
+from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Context, Fidelity, Guarantee, Request
 from explorer.studies.base.sweeping import SweptPoints, carry_bound
 from explorer.studies.guarantees.audits import Audited
@@ -27,6 +29,8 @@ from explorer.studies.metric_space.space import RequestSpace, space_of
 
 CENTRAL, LOCAL = "central", "local"
 PLANAR, GKRR, EXPONENTIAL, OPTIMAL = "planar", "gkrr", "exponential", "optimal"
+OWN = (TYPED, FILE)
+"""Randomisers that are a table of the user's."""
 
 EXACT = Reference(
     _PAPER,
@@ -59,6 +63,10 @@ THEOREM_TIGHT = Reference(
 )
 THEOREM_PROOF = Reference(
     _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata user-A7"
+)
+THEOREM_43 = Reference(_PAPER, "Theorem 4.3 with δ·e^h = δ′", "any ‖v‖₀ and ‖v‖₁; errata user-A7")
+REMARK_43 = Reference(
+    _PAPER, "remark on Theorem 4.3, as printed", "drops a factor of 4e^(α₀/2)√ln(4‖v‖₀/δ)"
 )
 COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
 PRINTED = Reference(
@@ -128,10 +136,13 @@ _LONG = 30_000
 _MAX_COARSE_POINTS = 30
 _MAX_FIRST_POINTS = 4
 """Points of an exact curve that has no quick estimate, in the coarse answer."""
-_MAX_FIRST_SORTED = 12
-"""Points of the hops in increasing order in the coarse answer: two milliseconds each."""
+_MAX_FIRST_SORTED = 8
+"""Points of the hops in increasing order while a slider moves: some milliseconds each."""
 _MAX_SLOW_POINTS = {"sorted": 32, "refuted": 5}
 """Points of curves that take tens or hundreds of milliseconds a point."""
+_ESTIMATED = ("exact", "exact_near")
+"""Routes that come after the claimed one; the second where items have a smallest distance."""
+COMING = "it is being computed"
 SOLVED_ROUTES = ("exact", "exact_near", "sorted", "product", "refuted")
 """Routes that are solved point by point; the others are closed forms."""
 
@@ -147,18 +158,33 @@ class ItemPoints(Points):
         fidelity: Fidelity | None = None,
     ) -> None:
         super().__init__(swept, request, context, fidelity)
+        self.first = False
+        """Whether the claimed route alone is solved, at few points, while a slider moves."""
         self.routes: dict[str, Bound] = {}
         """α₀, α or δ′ by every route that is computed, by key; each at its own points."""
 
+    def at(self, swept: SweptPoints, fidelity: Fidelity | None = None) -> Self:
+        """Return the same request, and the same part of it, at other points."""
+        other = super().at(swept, fidelity)
+        other.first = self.first
+        return other
+
     @property
     def solved(self) -> str:
-        """Key of the quantity that the routes give: α₀ where its noise is shown."""
-        return "alpha0" if self.request.quantity == "noise" else self.request.quantity
+        """Key of the quantity that the routes give: α₀ for its noise, α for one change."""
+        return {"noise": "alpha0", "change": "alpha"}.get(
+            self.request.quantity, self.request.quantity
+        )
 
     @property
     def local(self) -> bool:
         """Whether every user shuffles only their own items."""
         return bool(self.request["model"] == LOCAL)
+
+    @cached_property
+    def own(self) -> um.ItemTable | str:
+        """The user's own randomiser, or why there is none; empty where another one is chosen."""
+        return own_table(self.request, self.space, self.context)
 
     @cached_property
     def n(self) -> FloatArray:
@@ -168,6 +194,8 @@ class ItemPoints(Points):
     @property
     def available(self) -> tuple[str, ...]:
         """Keys of the solved routes that this answer has."""
+        if self.first:
+            return ("sorted",)
         near, full = self.space.min_distance, not self.coarse
         has_product = near >= 1 and int(self.request["m"]) <= um.PRODUCT_ITEMS
         there = {
@@ -182,8 +210,10 @@ class ItemPoints(Points):
     def for_route(self, key: str) -> Self:
         """Return the fewer points at which a solved route is computed."""
         exact = sum(k.startswith("exact") for k in self.available)
-        limit = most = self._most_points() // exact
-        if not self.coarse:
+        limit = most = self._most_points() // max(exact, 1)
+        if self.first:
+            limit = _MAX_FIRST_SORTED
+        elif not self.coarse:
             limit = _MAX_SLOW_POINTS.get(key, most)
         elif key == "sorted":
             limit = _MAX_FIRST_SORTED
@@ -209,6 +239,12 @@ class ItemPoints(Points):
         terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
         return _MAX_EXACT_POINTS if terms < _LONG else _MAX_LONG_POINTS
 
+    def _coming(self) -> Bound:
+        """Return a bound that is known nowhere yet; it keeps its place among the curves."""
+        nowhere = np.full(self.swept.x.size + 1, np.nan)
+        role = self.closed["tight"].role
+        return Bound(nowhere, role, EXACT, np.zeros(nowhere.shape, bool), COMING)
+
     @cached_property
     def closed(self) -> dict[str, Bound]:
         """Closed forms of the quantity that is solved for, by key."""
@@ -219,6 +255,10 @@ class ItemPoints(Points):
         """Return α₀, α or δ′ by one route at these points; None if this answer has none."""
         if key not in SOLVED_ROUTES:
             bound = self.closed[key]
+        elif self.first and (
+            key == "exact" or (key == "exact_near" and self.space.min_distance > 0)
+        ):
+            return self._coming()
         elif key not in self.available:
             return None
         elif self.coarse and self.solved != "delta":
@@ -227,6 +267,56 @@ class ItemPoints(Points):
             bound = _exact(self, key)
         self.routes[key] = _carry(key, bound, self)
         return self.routes[key]
+
+
+NO_CHANGE = "no such change: at most m items move, by at most 1 each (‖v‖₁ ≤ ‖v‖₀ ≤ m)"
+
+
+def _possible(p: ItemPoints) -> BoolArray:
+    return np.asarray((p.v0 <= p.m) & (p.v1 <= p.v0))
+
+
+def theorem43(p: ItemPoints) -> Bound:
+    """Return the ε of a change of ‖v‖₀ items by ‖v‖₁ altogether, by Theorem 4.3 at δ′."""
+    possible = _possible(p)
+    moved, length = np.where(possible, p.v0, 1.0), np.where(possible, p.v1, 0.0)
+    sure = um.theorem43_epsilon(p.alpha0, p.delta, p.m * p.n, moved, length)
+    why = f"{_condition_fails(p.local)}; or {NO_CHANGE}"
+    return _bound(sure.epsilon, Role.UPPER, THEOREM_43, possible & sure.valid, why)
+
+
+def composed_change(p: ItemPoints) -> Bound:
+    """Return α₀·‖v‖₁, by composition over the items that move."""
+    return _bound(p.alpha0 * p.v1, Role.UPPER, COMPOSED, _possible(p), NO_CHANGE)
+
+
+def rough_change(p: ItemPoints) -> Bound:
+    """Return the paper's remark on Theorem 4.3, α₀‖v‖₁/√total."""
+    rough = p.alpha0 * p.v1 / np.sqrt(p.m * p.n)
+    return _bound(rough, Role.BASELINE, REMARK_43, _possible(p), NO_CHANGE)
+
+
+def hops_change(p: ItemPoints) -> Bound | None:
+    """Return α·‖v‖₁/m of the least α that hops prove; None in a coarse answer.
+
+    A change of ‖v‖₁ altogether is at earth mover's distance at most ‖v‖₁/m.
+    """
+    if p.coarse:
+        return None
+    near = p.space.min_distance
+    alpha = np.empty(p.m.shape)
+    for i, row in enumerate(zip(p.alpha0, p.delta, p.m, p.n, strict=True)):
+        p.context.check()
+        key = (*(float(v) for v in row), near)
+        alpha[i] = p.context.cached(("itemwise", "own alpha", key), partial(um.best_alpha, *key))
+    return _bound(alpha * p.v1 / p.m, Role.UPPER, SORTED, _possible(p), f"{BEYOND}; or {NO_CHANGE}")
+
+
+def few(p: ItemPoints) -> ItemPoints:
+    """Return the points at which an α is solved for: all where only the change is swept."""
+    if p.swept.sweep.key in ("v0", "v1"):
+        return p
+    return p.at(p.swept.downsampled(_MAX_FIRST_SORTED).with_sliders())
 
 
 def _carry(key: str, bound: Bound, p: ItemPoints) -> Bound:
@@ -379,9 +469,69 @@ def unusable_reason(randomiser: str, space: RequestSpace) -> str:
     return ""
 
 
+MAX_TABLE = (400, 400)
+"""Most items and answers of a table."""
+
+
+def own_table(request: Request, space: RequestSpace, context: Context) -> um.ItemTable | str:
+    """Return the mechanism of a request's own table, or the reason why there is none; cached.
+
+    The reason is empty if the request has another randomiser.
+
+    Raises
+    ------
+    ValueError
+        If the table is none of probabilities; names file or table, line, field and remedy.
+    LookupError
+        If its file is not open.
+    """
+    kind, metric = str(request["randomiser"]), space.metric
+    if kind not in OWN:
+        return ""
+    if metric is None:
+        return space.missing
+    if not isinstance(metric, FiniteSpace) or metric.size > MAX_TABLE[0]:
+        return f"a table needs a space of 2 to {MAX_TABLE[0]} items: choose a small grid, or yours"
+    places = tuple((k, v) for k, v in request.values if k == "space" or k.startswith("space_"))
+
+    def build() -> um.ItemTable | str:
+        law = table_of(request, kind, "table", context, MAX_TABLE)
+        if law is None:
+            return "no file of the table is chosen: open a CSV file under “file of the table”"
+        if len(law) != metric.size:
+            return (
+                f"the table has {len(law)} rows and the space {metric.size} items: give a row for "
+                "each item, or choose the space that the table is of"
+            )
+        return um.ItemTable(metric, law)
+
+    key = ("itemwise", "own table", *table_key(request, kind, "table"), places)
+    own: um.ItemTable | str = context.cached(key, build)
+    return own
+
+
+def _own_distance(p: ItemPoints, alpha0: FloatArray) -> tuple[FloatArray, str]:
+    """Return the mean distance of the user's own table where it is allowed, and why elsewhere."""
+    own = p.own
+    if isinstance(own, str):
+        return np.full(alpha0.shape, np.nan), own
+    if math.isnan(own.mean):
+        return np.full(alpha0.shape, np.nan), (
+            "the table's answers are no items: a distance needs as many columns as rows, in the "
+            "order of the items"
+        )
+    why = f"the table needs α₀ = {at_most(own.alpha0)}, more than is allowed there"
+    return np.where(alpha0 >= own.alpha0, own.mean, np.nan), why
+
+
 def distance_at(alpha0: Bound, p: ItemPoints) -> Bound:
     """Return the mean distance of an answer from its item at the α₀ that a route allows."""
     randomiser, space = p.request["randomiser"], p.space
+    if randomiser in OWN:
+        allowed = np.where(alpha0.valid, alpha0.value, -np.inf)
+        value, why = _own_distance(p, allowed)
+        known = np.isfinite(value)
+        return Bound(value, Role.EXACT, NOISE, known, "" if known.all() else why)
     why, optimal = unusable_reason(randomiser, space), randomiser == OPTIMAL
     if optimal and p.coarse:
         why = why or SOLVED_AT_REST
@@ -446,6 +596,10 @@ def mean_distance(randomiser: str, space: RequestSpace, alpha0: FloatArray) -> F
     return out
 
 
+NO_ALPHA0 = (
+    "the table has no α₀: an answer has chance 0 for one item and more for another, or items at "
+    "distance 0 have other rows"
+)
 _AUDITED = "one item at the slider's α₀, randomised but not shuffled; two items farthest apart"
 _PROMISED = "promised of one item, α₀·d"
 _AUDIT_RUNS = 10_000
@@ -455,6 +609,13 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
     """Return the audit of one item's randomiser on two items far apart, before any shuffle."""
     space, alpha0 = space_of(request, context), float(request["alpha0"])
     kind, metric = request["randomiser"], space.metric
+    own = own_table(request, space, context)
+    if isinstance(own, um.ItemTable):
+        if not math.isfinite(own.alpha0):
+            return NO_ALPHA0
+        return _audited_finite(own, own.law(), own.space, own.alpha0)
+    if own:
+        return own
     reason = space.missing or unusable_reason(kind, space)
     if reason:
         return reason
@@ -473,7 +634,7 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
 
 
 def _audited_finite(
-    mechanism: um.GKRR | um.Exponential | um.Optimal,
+    mechanism: um.GKRR | um.Exponential | um.Optimal | um.ItemTable,
     law: FloatArray,
     space: FiniteSpace,
     alpha0: float,

@@ -33,7 +33,7 @@ def conditions(p: LinearPoints) -> tuple[Condition, ...]:
             "The query is the same for items at distance 0",
             agrees,
             f"Lipschitz constant {at_most(lip)} in the ℓ2 norm" if agrees else "it is infinite",
-            short="Same answer for items at distance 0",
+            short="Items at distance 0 get the same answer",
         ),
         Condition(
             "No two items make a steeper slope than the Lipschitz constant used",
@@ -91,7 +91,7 @@ def guarantee(p: LinearPoints) -> Guarantee:
     local = p.request["model"] == LOCAL
     bounded = "data sets of any size" if local else "data sets of one public size"
     return Guarantee(
-        unit="one user's whole data set: the shorter the earth mover's way, the better",
+        unit="one user's whole data set; small changes are protected more",
         replace_one=(
             f"({at_most(alpha)}·w, 0)-private with K-norm noise, "
             f"({at_most(alpha)}·w, {at_most(delta)}) with analytic Gaussian noise, "
@@ -109,6 +109,7 @@ def guarantee(p: LinearPoints) -> Guarantee:
         sentence=_observer(alpha * w, delta, w, local),
         pairs=((alpha * w, delta),),
         qualified=True,
+        about=_secret(w),
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=_DIFFERENCES,
     )
@@ -125,12 +126,16 @@ def claim_text(result: Result, series: Series, value: float) -> ClaimText:
     )
 
 
+def _secret(w: float) -> str:
+    return f"which of two data sets a user holds, {nearest(w)} of the largest distance apart"
+
+
 def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
     """Return the sentence about an observer of data sets at the distance `w`."""
     return guesses(
         epsilon,
         delta,
-        f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
+        _secret(w),
         "after seeing " + ("their noisy answer" if local else "the noisy answer"),
     )
 

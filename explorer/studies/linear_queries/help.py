@@ -113,6 +113,9 @@ _CITY = (
 _USERS = Sweep("n", 1.0, 1e6, 61, Scale.LOG)
 _ALPHA = Sweep("alpha", 0.01, 100.0, 100, Scale.LOG)
 _CLAIM = "Section 4.1: “the total noise will be 0.04/√n = 1.26e-4, … an error of just 1.6 miles”."
+_COORDINATE_CURVES = ("kinf", "k2", "k1", "user")
+_TRUE_DELTA_CURVES = ("gauss", "textbook", "printed", "asked")
+_RMSE_CURVES = ("kinf", "k2", "k1", "kp")
 _PRESETS = (
     Preset(
         "city",
@@ -127,6 +130,7 @@ _PRESETS = (
             "0.04 is the mean error of one user's answer. The mean of n answers errs by 1.43e-4 on "
             "average, 1.85 miles; 1.26e-4 is 0.04/√n, which no error measure gives."
         ),
+        curves=_COORDINATE_CURVES,
     ),
     Preset(
         "city-rmse",
@@ -138,6 +142,7 @@ _PRESETS = (
         sweep=_USERS,
         published=_CLAIM,
         computed="1.79e-4 or 2.23 miles (2.31 on 12,930 miles).",
+        curves=_COORDINATE_CURVES,
     ),
     Preset(
         "width",
@@ -152,6 +157,7 @@ _PRESETS = (
             "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0172. The textbook's "
             "width is private up to 10.24 and has 1.26e-9 at 25."
         ),
+        curves=_TRUE_DELTA_CURVES,
     ),
     Preset(
         "width-6",
@@ -163,6 +169,7 @@ _PRESETS = (
         published="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
         computed="At α = 1 its true δ is 1.4e-6; private up to α = 0.792, the textbook's up to "
         "8.78.",
+        curves=_TRUE_DELTA_CURVES,
     ),
     Preset(
         "lemma62",
@@ -186,6 +193,13 @@ _PRESETS = (
             "0.01057. ℓ2 K-norm noise, with δ = 0, has 0.00420: ten numbers are too few for the "
             "Gaussian to pay at δ = 1e-12, contrary to the remark."
         ),
+        curves=(
+            "kinf",
+            "k2",
+            "gauss",
+            "textbook",
+            "printed",
+        ),
     ),
     Preset(
         "table2a",
@@ -206,6 +220,13 @@ _PRESETS = (
         computed=(
             "ℓ2 K-norm noise has d·ℓ/(αn) exactly, user-level DP the same at ε: at α = 25 it is 25 "
             "times smaller, with δ = 0."
+        ),
+        curves=(
+            "kinf",
+            "k2",
+            "gauss",
+            "printed",
+            "user",
         ),
     ),
     Preset(
@@ -229,6 +250,7 @@ _PRESETS = (
             "At α = 25 the root mean square error falls from 3.62e-5 (ℓ1) over 2.64e-5 (ℓ2) to "
             "1.62e-5 (ℓ∞)."
         ),
+        curves=_RMSE_CURVES,
     ),
     Preset(
         "histogram",
@@ -252,6 +274,7 @@ _PRESETS = (
             "in ℓ∞ that costs nothing, but ℓ1 jumps from 8.3 at h = 0.12 to 27 at 0.147, and is "
             "18 at 0.25."
         ),
+        curves=_RMSE_CURVES,
     ),
 )
 

@@ -1,5 +1,6 @@
 """Queries on a metric space: their values on its items, the pairs compared, files of values."""
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -7,14 +8,25 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.spaces import Clustered, FiniteSpace, Grid, Line, MetricSpace, Sphere, Square
+from explorer.privacy.spaces import (
+    Clustered,
+    Discrete,
+    FiniteSpace,
+    Grid,
+    Line,
+    MetricSpace,
+    Sphere,
+    Square,
+)
 from explorer.studies.base.csv_table import CsvTable, DecimalSign, Dialect, TableFileError, read_csv
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.parameters import table_rows
 from explorer.studies.base.study import Context, Request
 from explorer.studies.metric_space.space import RequestSpace
 
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
 CELLS, GIVEN, FILE = "cells", "given", "file"
+SPREAD, TYPED_CENTRES = "spread", "typed"
 IN_LENGTHS = (POSITION, COORDINATE, LANDMARKS)
 """Queries whose answers are distances."""
 MAX_CENTRES = 64
@@ -119,7 +131,8 @@ def query_of(
     if kind == FILE:
         key: tuple[Any, ...] = (kind, request["values"], request["values_decimal"])
     elif kind in (LANDMARKS, CELLS):
-        key = (kind, count, width if kind == CELLS else None)
+        own = str(request["centres_typed"]) if request["centres"] == TYPED_CENTRES else ""
+        key = (kind, count, width if kind == CELLS else None, own)
     else:
         key = (kind,)
 
@@ -129,7 +142,7 @@ def query_of(
                 str(request["values"]), str(request["values_decimal"]), space, context
             )
         elif kind in (LANDMARKS, CELLS):
-            query = _centred(kind, space, count, width)
+            query = _centred(kind, space, count, width, own)
         else:
             query = _positions(kind, space)
         return replace(query, key=(selected, *key), cell=width)
@@ -198,12 +211,67 @@ def _farthest_first(metric: MetricSpace, items: Items, count: int) -> Items:
     return np.array(selected)
 
 
-def _centred(kind: str, space: RequestSpace, count: int, width: float) -> Query:
-    """Return distances to landmarks, or tents around them."""
+_ON_ITEMS = (
+    "typed centres are for a line, a square, a grid, the Earth and spaces of your own: choose one "
+    "of these, or centres spread over the space"
+)
+
+
+def _typed_centres(text: str, metric: MetricSpace, count: int) -> Items:
+    """Return the first typed centres, at most `count`, as items of a space.
+
+    Raises
+    ------
+    ValueError
+        If they are none; names the row and what to do.
+    """
+    name = "typed centres"
+    rows = table_rows(text, name)
+    form, low, high = "the number of the item, from 1", [1.0], [math.inf]
+    if isinstance(metric, Line):
+        form, low, high = "one number on the line", [metric.low], [metric.low + metric.length]
+    elif isinstance(metric, Square | Grid):
+        if isinstance(metric, Square):
+            side = metric.side
+        else:
+            side = metric.length / (metric.width + metric.height - 2) * metric.width
+        form, low, high = "x and y inside the box", [0.0, 0.0], [side, side]
+    elif isinstance(metric, Sphere):
+        form, low, high = "latitude and longitude in degrees", [-90.0, -180.0], [90.0, 180.0]
+    elif isinstance(metric, FiniteSpace):
+        high = [float(metric.size)]
+    if not rows or len(rows[0]) != len(low):
+        raise ValueError(f"{name}: give a row for each, {form}")
+    at = np.array(rows[:count], dtype=float)
+    for i, row in enumerate(at, 1):
+        whole = not isinstance(metric, FiniteSpace) or isinstance(metric, Grid) or row[0] % 1 == 0
+        if (row < low).any() or (row > high).any() or not whole:
+            raise ValueError(f"{name}, row {i}: not {form}")
+    if isinstance(metric, Grid):
+        x, y = np.minimum(at / high * metric.width, metric.width - 1).astype(int).T
+        return np.asarray(y * metric.width + x)
+    if isinstance(metric, FiniteSpace):
+        return np.asarray(at[:, 0].astype(int) - 1)
+    return at[:, 0] if isinstance(metric, Line) else at
+
+
+def _centred(kind: str, space: RequestSpace, count: int, width: float, own: str) -> Query:
+    """Return distances to landmarks, or tents around them; `own` are typed ones, or empty."""
     metric = space.metric
     assert metric is not None
     count = min(count, MAX_CENTRES)
-    if isinstance(metric, Clustered):
+    if own:
+        if isinstance(metric, Clustered | Discrete):
+            return Query(kind, "", _ON_ITEMS)
+        places = _typed_centres(own, metric, count)
+        items, all_items = _items(metric)
+        if isinstance(metric, Grid) and not all_items:
+            return Query(kind, "", "typed centres are for grids of up to 128 × 128 cells")
+        centres = places
+        if not all_items:
+            items = np.concatenate([places, items])
+            centres = np.arange(len(places))
+    elif isinstance(metric, Clustered):
         items, all_items, centres = _of_clusters(metric, count)
     else:
         items, all_items = _items(metric)

@@ -9,7 +9,16 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Bound, Role
-from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
+from explorer.studies.base.builders import (
+    choice,
+    count,
+    decimal_sign,
+    delta,
+    epsilon,
+    file,
+    real,
+    table,
+)
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.numbers import nearest
@@ -43,6 +52,8 @@ from explorer.studies.linear_queries.queries import (
     LANDMARKS,
     MAX_CENTRES,
     POSITION,
+    SPREAD,
+    TYPED_CENTRES,
 )
 from explorer.studies.linear_queries.theory import (
     CENTRAL,
@@ -132,6 +143,26 @@ PARAMETERS = (
         relevant_when=_CENTRED,
         quantities=(*_ERRORS, "lip"),
     ),
+    choice(
+        "centres",
+        "",
+        "where they are",
+        "Spread over the space, each as far as possible from those before it, or where you say. "
+        "They must be public.",
+        SPREAD,
+        ((SPREAD, "spread over the space"), (TYPED_CENTRES, "typed, the first k rows")),
+        relevant_when=_CENTRED,
+        quantities=(*_ERRORS, "lip"),
+    ),
+    table(
+        "centres_typed",
+        "typed centres",
+        "A row for each: x and y in a square or grid, latitude and longitude on the Earth, a "
+        "number on the line, the number of the item (from 1) in a space of your own.",
+        "40.7128 -74.006",
+        relevant_when=(("centres", (TYPED_CENTRES,)), *_CENTRED),
+        quantities=(*_ERRORS, "lip"),
+    ),
     real(
         "width",
         "h",
@@ -185,7 +216,7 @@ PARAMETERS = (
     real(
         "w",
         "w",
-        "a change looked at",
+        "example change",
         "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 "
         "is everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
         0.008,
@@ -274,6 +305,7 @@ def _k_norm(key: str, short: str, primary: int, claimable: int) -> Curve:
 def _error_curves(claims: bool) -> tuple[Curve, ...]:
     """Return the curves of an error of every mechanism."""
     weaker = "its promise is weaker: (α·w, δ), where the K-norm noise that is claimed has δ = 0"
+    user_remark = "different guarantee: user-level DP, {eps}"
     gaussian, user_level = LinearPoints.gaussian, LinearPoints.user_level
     return (
         _k_norm("k1", "ℓ1 noise (Laplace)", 3, 4 * claims),
@@ -290,6 +322,7 @@ def _error_curves(claims: bool) -> tuple[Curve, ...]:
             note=partial(_error_note, "gauss"),
             primary=4,
             unclaimed=weaker,
+            remark="different guarantee: δ above 0",
         ),
         Curve(
             "textbook",
@@ -301,6 +334,7 @@ def _error_curves(claims: bool) -> tuple[Curve, ...]:
             note=partial(_error_note, "textbook"),
             primary=0,
             unclaimed=weaker,
+            remark="different guarantee: δ above 0",
         ),
         Curve(
             "printed",
@@ -321,6 +355,7 @@ def _error_curves(claims: bool) -> tuple[Curve, ...]:
             theory.USER,
             partial(user_level, key="user"),
             note=partial(_error_note, "user"),
+            remark=user_remark,
             primary=4,
         ),
         Curve(
@@ -331,6 +366,7 @@ def _error_curves(claims: bool) -> tuple[Curve, ...]:
             theory.USER,
             partial(user_level, key="user_gauss"),
             note=partial(_error_note, "user_gauss"),
+            remark=user_remark,
             primary=0,
         ),
     )
@@ -676,7 +712,7 @@ def _without_query(p: LinearPoints, complete: bool) -> Result:
 def _width_table(p: LinearPoints) -> Table:
     """Return the three Gaussian widths at the sliders and at some examples."""
     own = (float(p.request["alpha"]), float(p.request["delta"]))
-    rows = [("at the sliders", *_widths(p.context, *own))]
+    rows = [("at the current settings", *_widths(p.context, *own))]
     for example in _WIDTH_EXAMPLES:
         widths = p.context.cached(
             ("linear-widths", *example), partial(_widths, p.context, *example)

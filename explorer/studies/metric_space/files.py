@@ -8,6 +8,7 @@ import numpy as np
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import MatrixSpace, central_angle
 from explorer.studies.base.csv_table import CsvTable, DecimalSign, Dialect, TableFileError, read_csv
+from explorer.studies.base.parameters import table_rows
 from explorer.studies.metric_space.parameters import GREAT_CIRCLE
 
 MAX_ITEMS = 1000
@@ -64,8 +65,34 @@ def read_matrix(path: str, name: str, unit: str, decimal: str = DecimalSign.AUTO
         the line, the field and what to do.
     """
     table, named = _read(path, name, decimal)
-    size = len(table.rows)
-    named = named or _numbers_are_names(table)
+    return _matrix(table, named or _numbers_are_names(table), unit)
+
+
+def typed_matrix(text: str, unit: str) -> ReadSpace:
+    """Return the space of typed distances; its items are numbered.
+
+    Parameters
+    ----------
+    text : str
+        Of a parameter of kind `Kind.TABLE`.
+    unit : str
+        As in `read_matrix`.
+
+    Raises
+    ------
+    ValueError
+        As `read_matrix`; a line is a row of the table.
+    """
+    rows = [[repr(number) for number in row] for row in table_rows(text, "typed distances")]
+    table = CsvTable("typed distances", Dialect(), list(range(1, len(rows) + 1)), rows)
+    if len(rows) < 2:
+        raise TableFileError("typed distances: at least 2 items are needed, a row for each")
+    return _matrix(table, False, unit)
+
+
+def _matrix(table: CsvTable, named: bool, unit: str) -> ReadSpace:
+    """Return the space of a table of distances, with a first column of names or without."""
+    name, size = table.name, len(table.rows)
     first = 1 if named else 0
     d = table.numbers(
         first,

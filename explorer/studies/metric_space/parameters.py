@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from explorer.geography.coordinates import EARTH_RADIUS_KM, KM_PER_MILE
 from explorer.privacy.spaces import EARTH_HALF_CIRCUMFERENCE_MILES
-from explorer.studies.base.builders import choice, count, decimal_sign, file, real, share
+from explorer.studies.base.builders import choice, count, decimal_sign, file, real, share, table
 from explorer.studies.base.study import Parameter
 
 LINE, SQUARE_L1, SQUARE_L2, GRID = "line", "square-l1", "square-l2", "grid"
 SPHERE, CLUSTERED, DISCRETE = "sphere", "clustered", "discrete"
-MATRIX, POINTS = "matrix", "points"
+MATRIX, TYPED, POINTS = "matrix", "typed", "points"
 
 KINDS = (
     (SPHERE, "Earth's surface, great-circle distance"),
@@ -21,6 +21,7 @@ KINDS = (
     (CLUSTERED, "clusters: near inside, far between"),
     (DISCRETE, "0/1: all items equally far"),
     (MATRIX, "your distances (CSV matrix)"),
+    (TYPED, "your distances, typed"),
     (POINTS, "your points (CSV)"),
 )
 UNITLESS = (CLUSTERED, DISCRETE)
@@ -180,6 +181,16 @@ _OTHERS = (
         "most 1000 items.",
         group="space",
         relevant_when=(("space", (MATRIX,)),),
+    ),
+    table(
+        "space_typed",
+        "table of distances",
+        "The distance of every two items, in the unit chosen: a row and a column for each item, in "
+        "the same order. Write 0.25 or 1/4, blanks between numbers, a line or a semicolon between "
+        "rows.",
+        "0 1 4; 1 0 3; 4 3 0",
+        group="space",
+        relevant_when=(("space", (TYPED,)),),
     ),
     file(
         "space_points",

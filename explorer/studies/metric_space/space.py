@@ -23,7 +23,7 @@ from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Request, SpacePicture
 from explorer.studies.base.sweeping import evenly_spread
 from explorer.studies.metric_space import parameters as named
-from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points
+from explorer.studies.metric_space.files import ReadSpace, read_matrix, read_points, typed_matrix
 
 Groups = np.ndarray[Any, np.dtype[np.intp]]
 Layout = tuple[FloatArray, Groups, str]
@@ -295,6 +295,8 @@ def _build_space(values: dict[str, Any], context: Context) -> RequestSpace:
 def _from_file(
     kind: str, values: dict[str, Any], unit: str, shown_unit: str, context: Context
 ) -> RequestSpace:
+    if kind == named.TYPED:
+        return _of_reading(kind, "typed distances", typed_matrix(values["space_typed"], shown_unit))
     value = str(values["space_matrix" if kind == named.MATRIX else "space_points"])
     if not value:
         name = dict(named.KINDS)[kind]
@@ -313,14 +315,19 @@ def _from_file(
     arguments += (decimal,)
     large = path.stat().st_size > _HEAVY_BYTES
     read: ReadSpace = context.run_in_worker(reader, *arguments) if large else reader(*arguments)
+    what = "distances" if kind == named.MATRIX else "points"
+    return _of_reading(kind, f"{what} of {name}", read, norm == named.GREAT_CIRCLE)
+
+
+def _of_reading(kind: str, name: str, read: ReadSpace, great_circle: bool = False) -> RequestSpace:
+    """Return the space that a user's own distances or points make."""
     if read.coordinates is None:
         layout = matrix_layout(read.metric)
     else:
-        layout = points_layout(read.coordinates, norm == named.GREAT_CIRCLE)
-    what = "distances" if kind == named.MATRIX else "points"
+        layout = points_layout(read.coordinates, great_circle)
     selected = _with_picture(
         kind,
-        f"{what} of {name} ({read.metric.size} items)",
+        f"{name} ({read.metric.size} items)",
         read.metric,
         layout,
         _nearest(read.metric),

@@ -3,7 +3,6 @@
 Everything here runs in the worker process.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ import numpy as np
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.csv_table import (
     DecimalSign,
-    number_field,
+    heading_bounds,
     numeric,
     read_records,
     read_summary,
@@ -25,9 +24,6 @@ _SAMPLE_SEED = 20_241_023
 _COMMON_WEIGHT = 0.3
 """Weight of the part that all features of a synthetic record share."""
 _NOISE_WEIGHT = 0.25
-_MAX_HEADING = 300
-"""Characters; matching time grows with their square."""
-_BOUNDS = re.compile(r"^(?P<name>.*?)\s*\[(?P<low>[^:\]]+):(?P<high>[^:\]]+)\]$")
 
 
 @dataclass(frozen=True)
@@ -94,27 +90,6 @@ class Loaded:
     values: FloatArray
 
 
-def bounds_of(heading: str, low: float, width: float, where: str) -> tuple[str, float, float]:
-    """Return a column's name and its public bounds, from its heading if it has any.
-
-    Raises
-    ------
-    ValueError
-        If the bounds of the heading are not two numbers in order; the message names file, line
-        and field.
-    """
-    match = _BOUNDS.match(heading) if len(heading) <= _MAX_HEADING else None
-    if match is None:
-        return heading, low, low + width
-    a, b = (number_field(match[end], ";", ".") for end in ("low", "high"))
-    if a is None or b is None or not a < b:
-        raise ValueError(
-            f"{where}, {heading!r}: the bounds in brackets must be two numbers, the smaller "
-            "first, as in age [0:120]"
-        )
-    return match["name"] or heading, a, b
-
-
 @lru_cache(maxsize=2)
 def load(source: Source) -> Loaded:
     """Return a file's records, scaled.
@@ -135,9 +110,8 @@ def load(source: Source) -> Loaded:
     for place, i in enumerate(order):
         last = place == count - 1
         start, width = (source.y_low, source.y_width) if last else (source.x_low, source.x_width)
-        name_of_column, low[place], high[place] = bounds_of(
-            table.names[i], start, width, f"{name}, line 1"
-        )
+        name_of_column, bounds = heading_bounds(table.names[i], f"{name}, line 1")
+        low[place], high[place] = bounds or (start, start + width)
         names.append(name_of_column)
     values = records[:, order]
     clipped = ((values < low) | (values > high)).sum(axis=0).astype(float)

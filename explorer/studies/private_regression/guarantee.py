@@ -1,21 +1,20 @@
 """Conditions, guarantee and notes of the private regression study."""
 
 from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import is_right
 from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.coordinate_mean.guarantee import believes
 from explorer.studies.coordinate_mean.theory import Demand, Plan
 from explorer.studies.private_regression import theory
 from explorer.studies.private_regression.data import Columns
 from explorer.studies.private_regression.simulation import Trials
 
 # The same stamp as on maps.
-REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
 NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
 SYNTHETIC_NOTE = (
-    "Synthetic records, made from a seed: nobody's data are in them. Their features share a common "
-    "part and make the label, so they are coupled by more than a small q; what counts for the "
-    "guarantee is the coupling you assume."
+    "Synthetic records, drawn from a seed; they contain no personal data. Their features depend on "
+    "each other and determine the label, so their dependence exceeds a small q. The guarantee "
+    "holds for the dependence that you assume."
 )
 
 
@@ -23,14 +22,21 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
     """Return the guarantee of both reports together."""
     low = min(demand.level, demand.eps)
     p = demand.d - 1
+    promised = (
+        f"{demand.k} of {p} features at {at_most(low)}, the others and the label at "
+        f"{at_most(demand.eps)}"
+    )
+    if demand.own:
+        levels = ", ".join(map(at_most, demand.levels[:-1].tolist()))
+        promised = f"features, in order, {levels}; the label {at_most(demand.eps)}"
+    coupling = demand.coupling_of(demand.most)
     return Guarantee(
         unit="one user's record: all features and the label",
         replace_one=(
             f"{at_most(plan.total)}-LDP (at most ε = {at_most(demand.eps)}) for both reports when "
             f"a whole record is replaced, for everybody; a sensitive feature alone changed: c = "
-            f"{at_most(float(plan.c[0]))}. Coordinate levels: {demand.k} of {p} features at "
-            f"{at_most(low)}, the others and the label at {at_most(demand.eps)}, against "
-            f"beliefs of coupling up to {at_least(demand.q)}"
+            f"{at_most(float(plan.c[demand.most]))}. Coordinate levels: {promised}, against "
+            f"beliefs of coupling up to {coupled(demand)}"
         ),
         add_remove=(
             "not covered: each of n users sends two reports, and n is public; a user who does not "
@@ -42,13 +48,17 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             "computed from the records themselves, to show the error."
         ),
         sentence=(
-            "An observer with 50:50 prior odds on which of two values a user's sensitive "
-            f"feature has can {believes(low)} after seeing both reports, if their beliefs couple "
-            f"it with all the rest, the label included, by at most q = {at_least(demand.q)}; with "
-            f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
+            "An attacker who starts at 50 : 50 between two values of a user's sensitive feature "
+            f"{is_right(low)} after seeing both reports, if their beliefs couple it with all the "
+            f"rest, the label included, by at most q = {at_least(coupling)}. With any beliefs, and "
+            f"about the record as a whole, an attacker {is_right(plan.total)}."
         ),
         pairs=((low, 0.0),),
         qualified=True,
+        about=(
+            "which of two values a sensitive feature has, if their beliefs couple it with the rest "
+            f"by at most q = {at_least(coupling)}"
+        ),
         references=(theory.CERTIFICATE, theory.ALGORITHM_3),
         differences=(
             "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "
@@ -57,6 +67,21 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             "Theorem 3 is stated for c though each report has c/2, which makes its r² at least 4 "
             "times too small; both are drawn, without their unknown constants.",
         ),
+    )
+
+
+def coupled(demand: Demand) -> str:
+    """Return the assumed coupling, or those of the features in order."""
+    return ", ".join(map(at_least, demand.couplings[:-1])) or at_least(demand.q)
+
+
+def held_out(folds: int) -> str:
+    """Return the note on held-out users."""
+    return (
+        f"Errors are on held-out users: each of {folds} parts is predicted from the reports of the "
+        "others, which are fewer users than n, and so is least squares without privacy. Excess "
+        "risks are those above the best coefficients for all users. Coefficients in the table are "
+        "from all reports."
     )
 
 
@@ -74,7 +99,7 @@ def conditions(
         Condition(
             "q is public and bounds the coupling of each sensitive feature with all the rest",
             None,
-            f"q = {at_most(demand.q)}; the label alone couples every feature that predicts it: if "
+            f"q = {coupled(demand)}; the label alone couples every feature that predicts it: if "
             "one did so exactly, q would be 1",
             short="q is public and bounds the coupling",
         ),
@@ -89,14 +114,14 @@ def conditions(
             bool((plan.c > 0.0).all()),
             f"least budget {nearest(float(plan.c.min()))}",
             of_guarantee=False,
-            short="Only error: all coordinates reported",
+            short="For the error: all coordinates reported",
         ),
         Condition(
-            "Only Theorem 3: it says more than its cap (R² + R)·d",
+            "Theorem 3 only: it is below its cap (R² + R)·d",
             not capped,
             "more users, or larger levels, are needed" if capped else "",
             of_guarantee=False,
-            short="Only Theorem 3: says more than its cap",
+            short="Theorem 3 only: below its cap",
         ),
     ]
     if here is not None:
@@ -106,7 +131,7 @@ def conditions(
                 here.indefinite == 0,
                 f"not in {here.indefinite} of {trials} trials",
                 of_guarantee=False,
-                short="Only error: the objective f̂ is convex",
+                short="For the error: f̂ is convex",
             )
         )
     if columns is not None:
@@ -131,7 +156,7 @@ def conditions(
                 not lost,
                 "; ".join(lost),
                 of_guarantee=False,
-                short="Only error: half of each column fits",
+                short="For the error: half of each column fits",
             )
         )
         if columns.moved:

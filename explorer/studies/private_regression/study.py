@@ -21,6 +21,7 @@ from explorer.studies.base.builders import (
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy, Points
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import REAL_DATA
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.simulation import dots_series
 from explorer.studies.base.study import (
@@ -40,13 +41,21 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread, swept_points
+from explorer.studies.coordinate_mean.demanded import (
+    CHOICES,
+    OwnDemand,
+    demand_parameters,
+    own_demand,
+)
+from explorer.studies.coordinate_mean.guarantee import own_notes
 from explorer.studies.coordinate_mean.simulation import MEAN, MEDIAN, summary
-from explorer.studies.coordinate_mean.theory import Demand, Plan
+from explorer.studies.coordinate_mean.theory import TWO, Demand, Plan
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.private_regression import guarantee, theory
 from explorer.studies.private_regression.data import Columns, Source, describe
 from explorer.studies.private_regression.help import PAGE, PRESETS
 from explorer.studies.private_regression.simulation import (
+    MAX_FEATURES,
     OPTIONS,
     Task,
     Trials,
@@ -57,10 +66,11 @@ from explorer.studies.private_regression.simulation import (
 from explorer.studies.private_regression.theory import BASELINE, BEST_ZETA, EXACT, PAPER
 
 SAMPLE, FILE = "sample", "file"
-_MAX_FEATURES = 20
+IN_SAMPLE, HELD_OUT = "in-sample", "held-out"
 _MIN_USERS, _MAX_USERS = 100, 1_000_000
 _MAX_DOTS = 7
 _FROM_FILE = (("source", (FILE,)),)
+_TWO_LEVELS = (("profile", (TWO,)),)
 _BARS = {MEDIAN: "median and quartiles", MEAN: "mean and 95 % interval"}
 
 
@@ -78,6 +88,8 @@ class RegressionPoints(Points):
         fidelity: Fidelity | None = None,
     ) -> None:
         super().__init__(swept, request, context, fidelity)
+        if self.own is not None:
+            self.swept = swept = _with_all_features(swept, len(self.own.levels))
         limits = {"n": self.records, "features": self.available}
         self.holds = np.append(swept.x <= limits.get(swept.sweep.key, np.inf), True)
         """Whether there are as many users and features as a point asks for."""
@@ -110,10 +122,30 @@ class RegressionPoints(Points):
         )
         return columns
 
+    @cached_property
+    def own(self) -> OwnDemand | None:
+        """Levels and couplings of the user's own; None without any."""
+        own = own_demand(self.request, self.context, 1, MAX_FEATURES)
+        there = len(self.columns.names) - 1 if self.columns else MAX_FEATURES
+        if own is not None and len(own.levels) > there:
+            raise ValueError(
+                f"{self.source.value.partition('#')[0]}: {there} features, and "
+                f"{len(own.levels)} levels are demanded; give one for each feature that is to be "
+                "used, in the order of the columns and without the label"
+            )
+        return own
+
     @property
     def available(self) -> int:
         """Number of features that there are."""
-        return len(self.columns.names) - 1 if self.columns else _MAX_FEATURES
+        if self.own is not None:
+            return len(self.own.levels)
+        return len(self.columns.names) - 1 if self.columns else MAX_FEATURES
+
+    @property
+    def folds(self) -> int:
+        """Number of parts that are held out in turn; 1 if none is."""
+        return int(self.request["folds"]) if self.request["evaluation"] == HELD_OUT else 1
 
     @property
     def records(self) -> int:
@@ -123,7 +155,7 @@ class RegressionPoints(Points):
     @cached_property
     def demands(self) -> list[Demand]:
         """Demanded levels at every point."""
-        return theory.demands_of(self.request, self.swept, self.available)
+        return theory.demands_of(self.request, self.swept, self.available, self.own)
 
     @cached_property
     def plans(self) -> list[Plan]:
@@ -161,15 +193,17 @@ class RegressionPoints(Points):
     def draw(self, index: int) -> Trials:
         """Return the trials at a point, drawn in pieces between which work can be cancelled."""
         plan = self.plans[index]
+        users = int(min(self.swept["n"][index], self.records))
         task = Task(
             self.source,
             plan.c.size - 1,
-            int(min(self.swept["n"][index], self.records)),
+            users,
             tuple(float(c) for c in plan.c),
             plan.rule,
             float(self.swept["radius"][index]),
             self.request.seed,
             plan.channel,
+            min(self.folds, users),
         )
         total = int(self.request["trials"])
 
@@ -193,7 +227,7 @@ class RegressionPoints(Points):
     def error(self, trials: Trials, excess: float) -> float:
         """Return an excess risk, or the prediction error at it in the unit of the label."""
         if self.request.quantity == "excess":
-            return excess
+            return max(excess, 0.0)
         unit = 1.0
         if self.columns is not None:
             unit = float(self.columns.high[-1] - self.columns.low[-1]) / 2.0
@@ -209,6 +243,14 @@ class RegressionPoints(Points):
         if key == "unprojected" and self.request["dots"] == MEAN:
             return "; so heavy-tailed that its mean need not exist: look at median and quartiles"
         return ""
+
+
+def _with_all_features(points: SweptPoints, count: int) -> SweptPoints:
+    """Return the points with the number of features of the user's own demand."""
+    features = np.full(points.x.size + 1, float(count))
+    if points.sweep.key == "features":
+        features[:-1] = points.x
+    return replace(points, columns=points.columns | {"features": features})
 
 
 # Curves
@@ -227,7 +269,7 @@ def _order(place: int) -> Callable[[RegressionPoints], Bound]:
 
 def _why_undefined(p: RegressionPoints) -> str:
     if p.swept.sweep.key == "features":
-        return f"the file has {p.available} features"
+        return f"there are {p.available} features"
     other = "fewer users, or something else," if p.records > _MIN_USERS else "something else"
     return (
         f"the file has {p.records:,} usable records, and no more users can be drawn; put {other} "
@@ -262,14 +304,15 @@ def _baseline_series(curve: Curve, x: FloatArray, y: Sequence[float]) -> Series:
 
 
 def _baseline_error(key: str, p: RegressionPoints, trials: Trials) -> float:
-    return p.error(trials, max(-trials.truth.least, 0.0) if key == "nothing" else 0.0)
+    nothing = max(-trials.truth.least, 0.0)
+    return p.error(trials, nothing if key == "nothing" else trials.truth.held_out)
 
 
 _theorem = partial(Curve, role=Role.ESTIMATE, note="an order of magnitude: the constant is unknown")
 _NOTHING = Curve(
     "nothing",
-    "θ = 0: saying nothing",
-    "saying nothing",
+    "θ = 0: predict a constant",
+    "predict a constant",
     Role.BASELINE,
     theory.NOTHING,
     draw=_draw_baseline,
@@ -310,6 +353,10 @@ _OPTIONS = (
 )
 
 
+_SQUARED = "of the squared label in [−1, 1]"
+"""Unit of the excess risk: labels are scaled to [−1, 1]."""
+
+
 def _excess_headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     ours, constant = (result.number(key) for key in ("trust-region", "nothing"))
     if ours is None:
@@ -319,14 +366,20 @@ def _excess_headline(result: Result, _claimed: ClaimedBound | None) -> Headline 
     text = f"{statistic.capitalize()} excess error of the trials about {nearest(ours, 2)}"
     if constant is not None:
         text += f"; predicting a constant gives {nearest(constant, 2)}"
-    return Headline(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.", statistic=statistic)
+    return Headline(f"f(θ̂) − f* ≈ {nearest(ours, 2)} {_SQUARED}", f"{text}.", statistic=statistic)
 
 
 _AXES = ("n", "eps", "level", "q", "features")
 PLOTS = (
     Plot(
         Quantity(
-            "excess", "f(θ̂) − f*", "excess risk", _AXES, scale=Scale.LOG, latex=r"f(\hat\theta)-f^*"
+            "excess",
+            "f(θ̂) − f*",
+            "excess risk",
+            _AXES,
+            scale=Scale.LOG,
+            unit=_SQUARED,
+            latex=r"f(\hat\theta)-f^*",
         ),
         (
             _theorem(
@@ -365,7 +418,7 @@ PARAMETERS = (
         "n",
         "n",
         "users",
-        "How many users report. Each is as private with few as with many.",
+        "Number of users who report. The guarantee does not depend on it.",
         100_000,
         _MIN_USERS,
         _MAX_USERS,
@@ -382,7 +435,7 @@ PARAMETERS = (
     ),
     epsilon(
         "level of the sensitive features",
-        "Coordinate level: how much a user's reports may say about a sensitive feature alone. "
+        "Coordinate level: how much a user's reports may reveal about a sensitive feature alone. "
         "A privacy level in nats, not the δ of approximate DP. Smaller is more private.",
         1.0,
         0.01,
@@ -390,11 +443,12 @@ PARAMETERS = (
         key="level",
         symbol="δ₁",
         unit="nats",
+        relevant_when=_TWO_LEVELS,
     ),
     share(
         "q",
         "q",
-        "assumed coupling",
+        "assumed dependence between coordinates",
         "How far knowing one feature may change an observer's beliefs about all the rest, the "
         "label included, in total variation. Must be public. Assuming more is more private.",
         0.05,
@@ -407,9 +461,20 @@ PARAMETERS = (
         "How many features predict the label: the first ones.",
         3,
         1,
-        _MAX_FEATURES,
+        MAX_FEATURES,
         Scale.LINEAR,
+        relevant_when=_TWO_LEVELS,
     ),
+    choice(
+        "profile",
+        "",
+        "demanded levels",
+        "Which level each feature has: the first ones δ₁ and the others ε, or as you list them, "
+        "with a coupling for each if you know it. The label has ε.",
+        TWO,
+        ((TWO, "two levels: δ₁ and ε"), *CHOICES),
+    ),
+    *demand_parameters("feature", "0.5; 1; 4"),
     share(
         "share",
         "k/p",
@@ -417,6 +482,7 @@ PARAMETERS = (
         "Which part of the features has level δ₁: k is this times p, rounded, at least 1. They "
         "are the first ones.",
         0.35,
+        relevant_when=_TWO_LEVELS,
     ),
     real(
         "radius",
@@ -462,6 +528,31 @@ PARAMETERS = (
         MEDIAN,
         ((MEDIAN, "median and quartiles"), (MEAN, "mean and its 95 % interval")),
         group="simulation",
+    ),
+    choice(
+        "evaluation",
+        "",
+        "errors on",
+        "Whose records the errors are about: those of the users who reported, or of users held "
+        "out. Then every part of the users is predicted from the reports of the others.",
+        IN_SAMPLE,
+        (
+            (IN_SAMPLE, "the users who reported"),
+            (HELD_OUT, "held-out users (cross-validation)"),
+        ),
+        group="simulation",
+    ),
+    count(
+        "folds",
+        "K",
+        "parts held out in turn",
+        "Into how many parts of like size the users are divided at random, by the seed.",
+        5,
+        2,
+        20,
+        Scale.LINEAR,
+        group="simulation",
+        relevant_when=(("evaluation", (HELD_OUT,)),),
     ),
     choice(
         "source",
@@ -546,7 +637,12 @@ PARAMETERS = (
 
 
 @with_tradeoff(
-    ("eps", "level", "q", "features", "share", "budget"), also=("channel",), audits=audits
+    (
+        *("eps", "level", "q", "features", "share", "budget"),
+        *("profile", "demand", "demand_file", "demand_decimal"),
+    ),
+    also=("channel",),
+    audits=audits,
 )
 class PrivateRegression(CurveStudy):
     """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
@@ -585,7 +681,7 @@ class PrivateRegression(CurveStudy):
         return replace(
             result,
             readouts=tuple(replace(r, curator_only=real) for r in result.readouts),
-            stamp=guarantee.REAL_DATA if real else guarantee.SYNTHETIC,
+            stamp=REAL_DATA if real else guarantee.SYNTHETIC,
             curator_only=real,
         )
 
@@ -636,17 +732,20 @@ class PrivateRegression(CurveStudy):
         return tuple(tables)
 
     def notes(self, p: RegressionPoints) -> tuple[str, ...]:
-        """Return notes on the records."""
+        """Return notes on the records, the user's own demand and held-out users."""
+        more = own_notes(p.demands[-1], p.request["profile"], p.swept.sweep.key, p.own)
+        if p.folds > 1:
+            more.append(guarantee.held_out(p.folds))
         if p.columns is None:
             missing = (guarantee.NO_FILE,) if p.request["source"] == FILE else ()
-            return (*missing, guarantee.SYNTHETIC_NOTE)
-        notes = [p.columns.summary]
+            return (*missing, guarantee.SYNTHETIC_NOTE, *more)
+        notes = [p.columns.summary, *more]
         lost = guarantee.lost_columns(p.columns, p.plans[-1].c.size - 1)
         if lost:
             notes.insert(0, guarantee.out_of_bounds(lost))
         if p.request["n"] > p.records:
             notes.append(f"{p.request['n']:,} users were asked for; all {p.records:,} are used.")
-        if p.request["features"] > p.available:
+        if p.own is None and p.request["features"] > p.available:
             notes.append(f"There are {p.available} features; all of them are used.")
         notes.append(
             "Errors and coefficients without privacy are computed from the records themselves: "
@@ -677,7 +776,7 @@ def _coefficient_table(trials: Trials, names: tuple[str, ...], labels: tuple[str
     """Return the coefficients without privacy and those of one draw, for scaled columns."""
     return Table(
         "coefficients",
-        "Coefficients at the sliders' values",
+        "Coefficients at the current settings",
         ("feature", "without privacy", *labels),
         tuple(
             (name, float(best), *(float(theta) for theta in private))

@@ -1,20 +1,24 @@
 """Budgets at every point of a sweep, and the order of magnitude of Theorem 3 there."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import COORDINATES, FloatArray, Reference
+from explorer.studies.base.builders import TYPED
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
+from explorer.studies.coordinate_mean.demanded import OwnDemand
 from explorer.studies.coordinate_mean.theory import (
     TWO,
     Demand,
     Plan,
     baseline_plans,
     best_zeta_plans,
+    nested_plans,
     paper_plans,
     sensitive,
     two_level_plans,
@@ -49,31 +53,56 @@ CERTIFICATE = Reference(
 REFERENCES = (ALGORITHM_3, THEOREM_3, THEOREM_3_HALF, CERTIFICATE)
 
 
-def demands_of(request: Request, points: SweptPoints, available: int) -> list[Demand]:
+def demands_of(
+    request: Request, points: SweptPoints, available: int, own: OwnDemand | None = None
+) -> list[Demand]:
     """Return the demand at every point: sensitive features, other features, the label.
 
     The label comes last and demands ε, the largest level, as the exemption of the last coordinate
-    asks (errata coord-A7).
+    asks (errata coord-A7); no bound on its own coupling is assumed. Of levels of the user's own
+    the first are taken, as many as there are features.
     """
     demands = []
     for p, share, level, eps, q in zip(
         *(points[key] for key in ("features", "share", "level", "eps", "q")), strict=True
     ):
         count = min(int(p), available)
-        zeta = 0.5 * (1.0 + float(q))
-        demands.append(
-            Demand(
-                TWO,
-                count + 1,
-                sensitive(count, float(share)),
-                float(level),
-                float(eps),
-                float(q),
-                zeta,
-                request["channel"],
-            )
+        demand = Demand(
+            TWO,
+            count + 1,
+            sensitive(count, float(share)),
+            float(level),
+            float(eps),
+            float(q),
+            0.5 * (1.0 + float(q)),
+            request["channel"],
         )
+        demands.append(demand if own is None else _with_own(demand, own, count))
+    if own is not None and own.couplings and points.sweep.key == "q":
+        # As in the study of means: a q on the x axis is that of all coordinates.
+        demands[:-1] = [replace(demand, couplings=()) for demand in demands[:-1]]
     return demands
+
+
+def _with_own(demand: Demand, own: OwnDemand, count: int) -> Demand:
+    """Return the demand with levels, and couplings if there are any, of the user's own."""
+    first = OwnDemand(own.levels[:count], own.couplings[:count])
+    low = min(first.levels)
+    demand = replace(
+        demand,
+        profile=TYPED,
+        k=first.levels.count(low),
+        level=low,
+        own=(*first.levels, max(demand.eps, *first.levels)),
+    )
+    if not first.couplings:
+        return demand
+    # The label has the largest level, so that those of all features may rest on couplings.
+    rests = [
+        q for q, level in zip(first.couplings, first.levels, strict=True) if level < demand.eps
+    ]
+    q = max(rests or first.couplings)
+    return replace(demand, q=q, zeta=0.5 * (1.0 + q), couplings=(*first.couplings, 1.0))
 
 
 def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[Plan]:
@@ -87,6 +116,8 @@ def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[
             return baseline_plans(distinct)
         if budget == BEST_ZETA:
             return best_zeta_plans(distinct, context.check)
+        if distinct[0].own:
+            return [_exact_plan(demand, context.check) for demand in distinct]
         return two_level_plans(distinct, context.check)[0]
 
     plans: list[Plan] = context.cached(
@@ -94,6 +125,16 @@ def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[
     )
     by_demand = dict(zip(distinct, plans, strict=True))
     return [by_demand[demand] for demand in demands]
+
+
+def _exact_plan(demand: Demand, check: Callable[[], None]) -> Plan:
+    """Return M_mean with the best budgets that the exact constraint allows to own levels."""
+    check()
+    couplings = np.broadcast_to(demand.coupling, demand.d)
+    best = co.best_budget_of_couplings(
+        demand.levels, demand.eps, couplings, demand.channel, exact=True
+    )
+    return nested_plans(best.c[None], "optimal", demand.channel)[0]
 
 
 def halved_r2(plan: Plan) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from explorer.privacy.shuffle_rdp import Allocation, upper
 from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.curve_study import Points
-from explorer.studies.base.phrases import LOWER_BOUND
+from explorer.studies.base.phrases import LOWER_BOUND, NOTHING_SMALLER
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Fidelity,
@@ -42,10 +42,14 @@ _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps of which all points share ε₀, k and n, and with them the table of Rényi levels."""
 COARSE_ORDER = 512
 """Largest order of a coarse answer."""
+_CLAIMED_POINTS = 8
+"""Points of the claimed composition while a slider moves: 2 ms each."""
 _COMPOSED_POINTS, _COMPOSED_APART = 64, 30
 """Most points of compositions: of one round, and where each has a round of its own of 10 ms."""
 _LEVEL_POINTS = 30
 """Most points of the Rényi levels of clones where each has a round of its own, of 20 ms."""
+_WORST_APART = 7
+"""Most points of the worst case where each has a round of its own, of 0.4 to 4 s."""
 _MAX_LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
 _OWN_POINTS, _OWN_APART = 16, 8
@@ -53,15 +57,15 @@ _TERNARY_POINTS = 48
 _SUM_ERROR, _FORMULA_ERROR, _TERNARY_ERROR = 1e-11, 1e-15, 1e-7
 """Relative rounding errors: of sums, of a single formula, of D_α of very many messages."""
 
-Stage = Literal["preview", "full", "at_sliders", "composed"]
+Stage = Literal["full", "curve", "at_sliders", "composed"]
 
 
 class AccountantPoints(Points):
     """Points of a sweep with the accountants' values at each of them.
 
-    An answer for ε has up to four stages: a preview, all curves that are quick, the compositions
-    at the sliders' values, the compositions at all points. Points of the last two stages take the
-    quick curves from `full`.
+    After the claimed number an answer for ε has three stages: the quick curves and, at few points,
+    the claimed one; all compositions at the sliders' values; all compositions at all points. They
+    take the quick curves from `full`. The worst case is added to the last of them.
     """
 
     stage: Stage = "full"
@@ -191,15 +195,22 @@ class AccountantPoints(Points):
         return self.spread(getattr(self.epsilon, name))
 
     @cached_property
-    def compositions(self) -> tuple[Bound, Bound, FloatArray]:
-        """Upper and lower bound by composition, and 2RR and 3RR of the lower, at `inside`."""
-        return theory.composed_bounds(self.inside, self.variant, self.context)
+    def composed_upper(self) -> Bound:
+        """Upper bound by composition of the clones, at `inside`."""
+        return theory.composed_clones(self.inside, self.variant, self.context)
+
+    @cached_property
+    def composed_lower(self) -> tuple[Bound, FloatArray]:
+        """Lower bound by composition, and its parts for 2RR and 3RR, at `inside`."""
+        return theory.composed_responses(self.inside, self.context)
 
     @cached_property
     def for_compositions(self) -> AccountantPoints:
         """Points at which compositions are computed."""
-        if self.stage != "composed" or not self.holds.any():
+        if self.stage not in ("curve", "composed") or not self.holds.any():
             return self
+        if self.stage == "curve":
+            return self.among(_CLAIMED_POINTS)
         return self.among(_COMPOSED_POINTS if self.one_round else _COMPOSED_APART)
 
     @cached_property
@@ -210,6 +221,20 @@ class AccountantPoints(Points):
         if self.request.quantity == "eps":
             return self.for_compositions if self.one_round else self.among(_LEVEL_POINTS)
         return self if self.one_round else self.among(_LEVEL_POINTS)
+
+    @cached_property
+    def for_worst_case(self) -> AccountantPoints:
+        """Points at which the worst case is searched, the sliders' own among them."""
+        if not self.holds.any() or self.one_round:
+            return self.for_compositions
+        return self.among(_WORST_APART, own=True)
+
+    @cached_property
+    def worst(self) -> Bound:
+        """Upper bound for the worst randomiser that all clients of a round share."""
+        if not self.holds.any():
+            return _undefined(self, Role.UPPER, rdp.WORST_CASE, self.why_undefined, Grade.NUMERICAL)
+        return theory.worst_case(self.inside, self.context).spread(self.holds, self.why_undefined)
 
     @cached_property
     def for_strong_composition(self) -> AccountantPoints:
@@ -321,6 +346,14 @@ def _quick(
     )
 
 
+def _numerical_clones(p: AccountantPoints) -> FloatArray | Bound | None:
+    """Return ε by the exact clones; while a slider moves they keep their place and come later."""
+    values = p.full.epsilon_values("numerical")
+    if values is None and p.stage == "curve":
+        return _undefined(p, Role.UPPER, NUMERICAL[p.variant], words.COMPUTING)
+    return values
+
+
 def _theorem1_note(p: AccountantPoints) -> str:
     """Return what the search for the best order, and the cap, did to Theorem 1."""
     if not p.holds.any():
@@ -338,21 +371,50 @@ def _theorem1_note(p: AccountantPoints) -> str:
 _SMALLER_SHOWN = "Theorem 1 alone is above the cap in places; shown is the smaller"
 
 
-def _composition(
-    index: Literal[0, 1], role: Role, source: Reference
-) -> Callable[[Any], Bound | None]:
-    """Return the function from points to a bound by composition, upper (0) or lower (1)."""
+def _composition(role: Role, source: Reference) -> Callable[[Any], Bound | None]:
+    """Return the function from points to a bound by composition, on either side."""
+    before: tuple[Stage, ...] = ("full",) if role is Role.UPPER else ("full", "curve")
 
     def value(p: AccountantPoints) -> Bound | None:
-        if p.stage in ("preview", "full"):
+        if p.stage in before:
             return None
         if not p.holds.any():
             return _undefined(p, role, source, p.why_undefined)
         if p.stage == "at_sliders":
             return _undefined(p, role, source, words.COMPUTING)
-        return p.compositions[index].spread(p.holds, p.why_undefined)
+        bound = p.composed_upper if role is Role.UPPER else p.composed_lower[0]
+        return bound.spread(p.holds, p.why_undefined)
 
     return value
+
+
+def _worst_case(p: AccountantPoints) -> Bound | None:
+    """Return what stands in the place of the worst case until it is known."""
+    if p.stage != "composed":
+        return None
+    why = words.COMPUTING if p.holds.any() else p.why_undefined
+    return _undefined(p, Role.UPPER, rdp.WORST_CASE, why, Grade.NUMERICAL)
+
+
+def _worst_levels(p: AccountantPoints) -> Bound | None:
+    """Return the Rényi level of the worst case."""
+    if p.coarse:
+        return None
+    if not p.holds.any():
+        return _undefined(p, Role.UPPER, rdp.WORST_CASE, p.why_undefined, Grade.NUMERICAL)
+    levels = theory.worst_case_levels(p.inside, p.context)
+    return levels.spread(p.holds, p.why_undefined)
+
+
+def _corner_levels(p: AccountantPoints) -> Bound | None:
+    """Return the larger Rényi level of 2RR and 3RR."""
+    if p.coarse:
+        return None
+    if not p.holds.any():
+        return _undefined(p, Role.LOWER, rdp.CORNERS, p.why_undefined)
+    levels = theory.corner_levels(p.inside, p.context) * (1 - _SUM_ERROR)
+    known = Bound(levels, Role.LOWER, rdp.CORNERS)
+    return known.spread(p.holds, p.why_undefined)
 
 
 def _last_stage(
@@ -451,7 +513,7 @@ def _clones_2023(p: AccountantPoints) -> Bound | None:
 def _epoch(
     key: str,
     label: Any,
-    short: str,
+    short: str | Mapping[str, str],
     role: Role,
     source: Reference,
     how: Allocation | None,
@@ -512,6 +574,30 @@ _THEOREM_1_SHARP = partial(
     points=lambda p: p.for_levels,
 )
 _NUMERICAL_UPPER = "the clones' losses composed as they are; every step is rounded up"
+_UPPER_LABELS = {v: f"numerical upper bound (clones {v.value})" for v in Clones}
+_FRESH_LABELS = {v: f"fresh sample every round (clones {v.value})" for v in Clones}
+
+
+def _exact_names(labels: Mapping[Clones, str]) -> dict[str, str]:
+    """Return the short names of the composed clones by label."""
+    return {label: f"exact clones {variant.value}" for variant, label in labels.items()}
+
+
+WORST_CASE = Curve(
+    "worst_case",
+    "worst case, for every ε₀-LDP randomiser",
+    "worst case",
+    Role.UPPER,
+    rdp.WORST_CASE,
+    _worst_case,
+    note=(
+        "of all ε₀-LDP randomisers that all clients of a round share, chosen from earlier rounds "
+        "only; a search checks that no other is worse"
+    ),
+    primary=6,
+    claimable=3,
+    assumes=(words.COMMON,),
+)
 COMPOSED = ("numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp")
 """Curves of ε that the last stages add, all but the third at the sliders first."""
 
@@ -554,7 +640,7 @@ _OF_EPSILON = (
     _quick(
         "unamplified",
         "no shuffle amplification: (ε₀, 0) + sampling + KOV",
-        "no shuffling counted",
+        "without shuffling",
         Role.UPPER,
         UNAMPLIFIED,
         "unamplified",
@@ -571,13 +657,14 @@ _OF_EPSILON = (
         primary=0,
         claimable=9,
     ),
-    _quick(
+    _Proved(
         "clones_numerical",
         lambda p: f"clones ({p.variant.value}, numerical) + sampling + KOV",
         "clones + KOV closed form",
         Role.UPPER,
         NUMERICAL[Clones.PUBLISHED],
-        "numerical",
+        _numerical_clones,
+        cap=lambda p: p.full.epsilon_values("cap"),
         note="δ₀ = δ/(2Tγ) a round, δ/2 slack; summed exactly, a few 1e-4 upwards",
         primary=0,
         claimable=6,
@@ -585,11 +672,11 @@ _OF_EPSILON = (
     ),
     Curve(
         "numerical_upper",
-        lambda p: f"numerical upper bound (clones {p.variant.value})",
-        "exact clones",
+        lambda p: _UPPER_LABELS[p.variant],
+        _exact_names(_UPPER_LABELS),
         Role.UPPER,
         rdp.COMPOSED_CLONES,
-        _composition(0, Role.UPPER, rdp.COMPOSED_CLONES),
+        _composition(Role.UPPER, rdp.COMPOSED_CLONES),
         note=_NUMERICAL_UPPER,
         primary=1,
         claimable=1,
@@ -598,16 +685,17 @@ _OF_EPSILON = (
     Curve(
         "lower_2rr",
         LOWER_BOUND,
-        "no bound can be below",
+        "lower bound",
         Role.LOWER,
         rdp.COMPOSED_LOWER,
-        _composition(1, Role.LOWER, rdp.COMPOSED_LOWER),
+        _composition(Role.LOWER, rdp.COMPOSED_LOWER),
         note=(
             "on what any accountant sound for all ε₀-LDP randomisers can report, common to all "
             "clients or not: the larger of 2RR (both directions) and 3RR; a particular randomiser "
             "may leak less"
         ),
         primary=5,
+        remark=NOTHING_SMALLER,
         points=lambda p: p.for_compositions,
     ),
     _Proved(
@@ -632,6 +720,7 @@ _OF_EPSILON = (
         primary=0,
         claimable=3,
     ),
+    WORST_CASE,
 )
 _OF_RENYI = (
     _THEOREM_1(
@@ -684,6 +773,25 @@ _OF_RENYI = (
         primary=2,
         claimable=2,
     ),
+    replace(
+        WORST_CASE,
+        value=_worst_levels,
+        points=lambda p: p if p.one_round else p.among(_WORST_APART, own=True),
+        primary=5,
+        claimable=3,
+    ),
+    Curve(
+        "lower_2rr",
+        LOWER_BOUND,
+        "lower bound",
+        Role.LOWER,
+        rdp.CORNERS,
+        _corner_levels,
+        note="the larger of 2RR (both directions) and 3RR",
+        primary=0,
+        remark=NOTHING_SMALLER,
+        points=lambda p: p.for_levels,
+    ),
 )
 _OF_ONE_RANDOMISER = (
     _CAP,
@@ -701,8 +809,8 @@ _OF_ONE_RANDOMISER = (
     ),
     Curve(
         "numerical_upper",
-        f"numerical upper bound (clones {Clones.STRONGER.value})",
-        "exact clones",
+        _UPPER_LABELS[Clones.STRONGER],
+        _exact_names(_UPPER_LABELS),
         Role.UPPER,
         rdp.COMPOSED_CLONES,
         _clones_2023,
@@ -715,8 +823,8 @@ _OF_ONE_RANDOMISER = (
 _OF_EPOCHS = (
     _epoch(
         "numerical_upper",
-        lambda p: f"fresh sample every round (clones {p.variant.value})",
-        "exact clones",
+        lambda p: _FRESH_LABELS[p.variant],
+        _exact_names(_FRESH_LABELS),
         Role.UPPER,
         rdp.COMPOSED_CLONES,
         None,
@@ -755,6 +863,7 @@ _OF_EPOCHS = (
         note=(
             "on what an accountant sound for all ε₀-LDP randomisers can report, fixed or adaptive"
         ),
+        remark=NOTHING_SMALLER,
     ),
 )
 _RANDOMISER = "only this randomiser, all others holding one value"

@@ -38,6 +38,7 @@ def guarantee(local: float, messages: float, differences: tuple[str, ...] = ()) 
     """
     return Guarantee(
         unit="one client's record, over all rounds",
+        about="which of two records a client holds",
         replace_one="",
         add_remove=_ADD_REMOVE,
         trust=_trust(local)
@@ -64,11 +65,12 @@ def claim_text(result: Result, series: Series, epsilon: float) -> ClaimText:
             distance=promise.distance if promise else None,
             law=promise.law if promise else "",
             by=series.label,
-            awaited=not result.complete,
+            awaited=not (result.complete or result.held),
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(request['T'])} when one record "
         f"is replaced by any other ({series.label}{at})",
         ((epsilon, delta),),
+        f"after {_rounds(request['T'])}",
     )
 
 
@@ -141,6 +143,7 @@ def renyi_guarantee(
     )
     return Guarantee(
         unit="one client's record, in one round",
+        about="which of two records a client holds",
         replace_one="",
         add_remove=_ADD_REMOVE,
         trust=_trust(local),
@@ -276,6 +279,7 @@ def conditions(
         ),
         not_vacuous(alone, cap, "ε ≤ T·εₛ"),
         *ASSUMED,
+        COMMON_ROUND,
     )
 
 
@@ -299,10 +303,21 @@ def sampling(sampled: float, clients: float) -> Condition:
         "No more clients are sampled than there are, k ≤ n",
         bool(1 <= sampled <= clients),
         f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
-        short="No more sampled than there are, k ≤ n",
+        short="Sample size k does not exceed n",
     )
 
 
+COMMON = "common_round"
+"""Key of the condition of the worst case."""
+COMMON_ROUND = Condition(
+    "Only for the curve “worst case”: in a round all clients use one "
+    "common randomiser, chosen from earlier rounds only, whatever the analysis of the clones",
+    None,
+    of_guarantee=False,
+    key=COMMON,
+    optional=True,
+    short="One common randomiser in each round",
+)
 ASSUMED = (
     Condition(
         "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
@@ -402,7 +417,7 @@ TERNARY_CONDITIONS = (
         of_guarantee=False,
         key=ALIKE,
         optional=True,
-        short="Others alike: all others hold one value",
+        short="All other users hold the same value",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,9 @@ from explorer.privacy.shuffle_rdp.upper import MAX_ALPHA
 from explorer.privacy.shuffling import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share
 from explorer.studies.base.claims import with_claim
-from explorer.studies.base.curve_study import CurveStudy
+from explorer.studies.base.curve_study import CurveStudy, with_late_curve
 from explorer.studies.base.phrases import which_won
+from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
     Context,
@@ -33,6 +34,7 @@ from explorer.studies.shuffle_accountant.curves import (
     COARSE_ORDER,
     COMPOSED,
     PLOTS,
+    WORST_CASE,
     AccountantPoints,
 )
 from explorer.studies.shuffle_accountant.help import PAGE, PRESETS
@@ -47,9 +49,9 @@ from explorer.studies.shuffle_accountant.theory import (
     UNAMPLIFIED,
 )
 
+_AT_SLIDERS = tuple(key for key in COMPOSED if key != "kov_exact")
+"""Compositions that are computed at the sliders' values first."""
 _COARSE_POINTS = 24
-_QUICK_CROWD = 2000
-"""Largest k of which the full answer is no slower than a coarse one."""
 _EPOCH_POINTS, _EPOCH_APART = 48, 22
 """Most points for clients that take part once an epoch: of one round, and of rounds apart."""
 
@@ -67,7 +69,7 @@ PARAMETERS = (
         "n",
         "n",
         "clients",
-        "How many clients there are. More is more private.",
+        "Number of clients. More clients are more private.",
         1_000_000,
         1,
         1_000_000_000,
@@ -79,8 +81,8 @@ PARAMETERS = (
         "k",
         "k",
         "clients sampled",
-        "How many clients are sampled in a round and shuffled together. Fewer hide better in "
-        "the sample, more hide better in the shuffle.",
+        "How many clients are sampled in a round and shuffled together. Sampling protects "
+        "fewer clients better, shuffling more clients.",
         1_000,
         1,
         1_000_000_000,
@@ -226,9 +228,10 @@ class ShuffleAccountant(CurveStudy):
     )
 
     def stages(self, p: AccountantPoints) -> Iterable[AccountantPoints]:
-        """Return a preview if all curves take long, then all, then compositions.
+        """Return what is claimed first, then what takes longer.
 
-        A preview has fewer points and lower orders, and no numerical comparator.
+        While all quick curves would take long, they come with fewer points and lower orders first,
+        and without the numerical comparator.
         """
         shown = p.request.quantity
         if shown == "own":
@@ -239,34 +242,61 @@ class ShuffleAccountant(CurveStudy):
             return (p.among(1, own=True, fidelity=Fidelity.COARSE), p.among(few))
         if shown == "ternary":
             return (p.at(p.swept, Fidelity.COARSE), p)
-        stages = [] if self._is_quick(p) and not p.coarse else [self._preview(p)]
-        stages.append(p)
-        if shown == "eps":
-            stages += [p.next("at_sliders")] if p.holds[-1] else []
-            stages.append(p.next("composed"))
-        return stages
+        if p.coarse:
+            return (self._with_less(p),)
+        quick = self._is_quick(p)
+        first = p if quick else self._with_less(p)
+        if shown != "eps":
+            return (p,) if quick else (first, p)
+        if not p.holds[-1]:
+            return (first, p.next("composed")) if quick else (first, p, p.next("composed"))
+        return (first.next("curve"), p.next("at_sliders"), p.next("composed"))
 
-    def _preview(self, p: AccountantPoints) -> AccountantPoints:
+    def claimed_number(self, p: AccountantPoints) -> tuple[Curve, AccountantPoints] | None:
+        """Return the composition of the clones at the sliders' values."""
+        if p.request.quantity != "eps" or not p.answered:
+            return None
+        return next(c for c in self.curves(p) if c.key == COMPOSED[0]), p.only_sliders
+
+    def simulation(self, p: AccountantPoints) -> Callable[[Result], Iterator[Result]] | None:
+        """Return the function that adds the worst case, at the sliders first.
+
+        It is a search, which nothing else waits for.
+        """
+        if p.request.quantity != "eps" or p.coarse or not p.holds.any():
+            return None
+
+        def add(answer: Result) -> Iterator[Result]:
+            only, drawn = p.only_sliders, p.for_worst_case
+            if p.holds[-1]:
+                answer = with_claim(with_late_curve(answer, WORST_CASE, only, only.worst))
+                yield answer
+            lower = drawn.composed_lower[0].spread(drawn.holds, drawn.why_undefined).value
+            answer = with_late_curve(answer, WORST_CASE, drawn, drawn.worst, lower)
+            yield with_claim(replace(answer, complete=True))
+
+        return add
+
+    def _with_less(self, p: AccountantPoints) -> AccountantPoints:
+        """Return fewer points, or lower orders, for a first answer."""
         if p.swept.sweep.key == "lam":
             p = p.low_orders()
         elif not p.one_round:
             p = p.thinned(_COARSE_POINTS)
-        p = p.at(p.swept, Fidelity.COARSE)
-        p.stage = "preview"
-        return p
+        return p.at(p.swept, Fidelity.COARSE)
 
     def _is_quick(self, p: AccountantPoints) -> bool:
         """Return whether the full curves take no longer than a preview."""
         cached = _token(p) in p.context.cached(("shuffle-rdp", "rounds seen"), set)
         if p.swept.sweep.key == "lam":
             return cached or bool(p.lam.max() <= COARSE_ORDER)
-        low = p.request["lam_max"] <= COARSE_ORDER and p.request["k"] <= _QUICK_CROWD
-        return p.one_round and (cached or low)
+        return p.one_round and cached
 
     def result(self, p: AccountantPoints, *, complete: bool) -> Result:
         """Return the answer, its guarantee completed by the claimed bound."""
         answer = super().result(p, complete=complete)
-        if p.stage == "full" and p.request.quantity in ("eps", "rdp") and not p.coarse:
+        shown = p.request.quantity
+        if shown in ("eps", "rdp") and p.stage in ("full", "at_sliders") and not p.coarse:
             p.context.cached(("shuffle-rdp", "rounds seen"), set).add(_token(p))
         pending = () if complete else self._pending(p)
         series = tuple(replace(s, computing=True) if s.key in pending else s for s in answer.series)
@@ -276,18 +306,19 @@ class ShuffleAccountant(CurveStudy):
         """Return the keys of curves that a later stage has."""
         if p.request.quantity == "ternary":
             return ("exact_3rr",) if p.coarse else ()
-        return COMPOSED[:2] if p.stage == "at_sliders" else ()
+        if p.stage == "curve" and p.full.coarse:
+            return ("clones_numerical",)
+        return COMPOSED[:2] if p.stage == "at_sliders" else (WORST_CASE.key,)
 
     def _at_sliders(self, p: AccountantPoints) -> dict[str, Bound]:
         """Return the bounds that have a value at the sliders, by key of the curve, in order."""
         if not p.answered:
             return {}
-        if p.stage != "at_sliders":
-            pending = self._pending(p)
-            return {key: bound for key, bound in p.bounds.items() if key not in pending}
-        bounds = dict(p.bounds)
+        alone = _AT_SLIDERS if p.stage == "at_sliders" else ()
+        pending = self._pending(p)
+        bounds = {key: b for key, b in p.bounds.items() if key in alone or key not in pending}
         for curve in self.curves(p):
-            if curve.key in COMPOSED and curve.key != "kov_exact":
+            if curve.key in alone:
                 bound = curve.bound(p.only_sliders)
                 assert bound is not None
                 bounds[curve.key] = bound
@@ -306,7 +337,7 @@ class ShuffleAccountant(CurveStudy):
         result.insert(1, ScalarResult("order", "best order λ*", float(curves.order[-1]), note=note))
         if p.stage in ("at_sliders", "composed"):
             own = p.only_sliders if p.stage == "at_sliders" else p.for_compositions
-            won = which_won(*own.compositions[2][:, -1].tolist())
+            won = which_won(*own.composed_lower[1][:, -1].tolist())
             result = [
                 replace(r, note="; ".join(n for n in (won, r.note) if n))
                 if r.key == "lower_2rr"
@@ -329,7 +360,12 @@ class ShuffleAccountant(CurveStudy):
             return words.epoch_conditions(sampled, clients)
         if shown == "rdp":
             alone, cap = float(p.renyi.theorem1_alone[-1]), float(p.renyi.cap[-1])
-            return (words.sampling(sampled, clients), words.not_vacuous(alone, cap), *words.ASSUMED)
+            return (
+                words.sampling(sampled, clients),
+                words.not_vacuous(alone, cap),
+                *words.ASSUMED,
+                words.COMMON_ROUND,
+            )
         curves = p.full.epsilon
         per_round = rdp.round_delta(
             point.sampled, point.clients, point.rounds, float(point.delta), theory.SHARE
@@ -375,7 +411,7 @@ class ShuffleAccountant(CurveStudy):
             )
         differences = words.differences(here, _is_figure_2a(point), local)
         promise = words.guarantee(local, messages, differences)
-        if p.stage not in ("at_sliders", "composed"):
+        if p.stage == "full":
             return promise
         return replace(
             promise,

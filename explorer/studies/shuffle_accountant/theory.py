@@ -18,7 +18,12 @@ from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
 from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
 from explorer.privacy.shuffling import CloneCurve, Clones, shuffled_epsilon
 from explorer.studies.base.study import Context
-from explorer.studies.guarantees.rounds import clones_apart, composed_bound, composed_lower
+from explorer.studies.guarantees.rounds import (
+    clones_apart,
+    clones_key,
+    composed_bound,
+    composed_lower,
+)
 
 THEOREM_1 = Reference(SHUFFLE_RDP, "Theorem 1", "log domain; errata shuf-A5, shuf-B3")
 THEOREM_2 = Reference(SHUFFLE_RDP, "Theorem 2", "both directions; errata shuf-A1, shuf-A2")
@@ -293,20 +298,12 @@ def clone_curve(
     return curve
 
 
-def composed_bounds(
-    points: Rounds, variant: Clones, context: Context
-) -> tuple[Bound, Bound, FloatArray]:
-    """Return certified bounds on ε at δ by composition.
+def composed_responses(points: Rounds, context: Context) -> tuple[Bound, FloatArray]:
+    """Return a certified lower bound on ε at δ by composition, and 2RR's and 3RR's of it.
 
-    Returns
-    -------
-    upper, lower : Bound
-        By the clones; by the larger of 2RR and 3RR.
-    pairs : ndarray of float, shape (2, points)
-        2RR and 3RR, see `composed_lower`.
+    The second result has shape (2, points), see `composed_lower`.
     """
-    lower = composed_lower(points.five, context, ("shuffle-rdp", "composed"))
-    return composed_clones(points, variant, context), *lower
+    return composed_lower(points.five, context, ("shuffle-rdp", "composed"))
 
 
 def composed_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
@@ -315,8 +312,57 @@ def composed_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
     def clones(e: float, k: float, n: float) -> rdp.CloneRounds:
         return rdp.CloneRounds(e, k, n, variant)
 
-    side, key = (Role.UPPER, rdp.COMPOSED_CLONES), ("shuffle-rdp", "composed", variant.value)
-    return composed_bound(clones, points.five, side, context, key)
+    side = Role.UPPER, rdp.COMPOSED_CLONES
+    return composed_bound(clones, points.five, side, context, clones_key(variant))
+
+
+def worst_case(points: Rounds, context: Context) -> Bound:
+    """Return ε at δ of the worst randomiser that all clients of a round share, from above."""
+
+    def prepare(local: float, sampled: float, clients: float) -> rdp.WorstCaseRounds:
+        context.check()
+        rounds: rdp.WorstCaseRounds = context.cached(
+            ("shuffle-rdp", "worst case", local, sampled, clients),
+            lambda: rdp.WorstCaseRounds(local, sampled, clients),
+        )
+        return rounds
+
+    return rdp.worst_case_epsilon(*points.five, prepare)
+
+
+def worst_case_levels(points: Rounds, context: Context) -> Bound:
+    """Return the Rényi level of that randomiser's round at each point's order, from above."""
+    value = np.full(points.size, np.nan)
+    reasons: dict[str, None] = {}
+    rows, which = points.distinct()
+    for i, (local, sampled, clients) in enumerate(rows.tolist()):
+        context.check()
+        reason = rdp.why_no_worst_case(local, sampled, clients)
+        if not reason:
+            rounds: rdp.WorstCaseRounds = context.cached(
+                ("shuffle-rdp", "worst case", local, sampled, clients),
+                partial(rdp.WorstCaseRounds, local, sampled, clients),
+            )
+            levels = rdp.worst_case_rdp(rounds, points.order[which == i])
+            if levels is not None:
+                value[which == i] = levels
+                continue
+            reason = rdp.OPEN
+        reasons[reason] = None
+    known = np.isfinite(value)
+    return Bound(value, Role.UPPER, rdp.WORST_CASE, known, "; ".join(reasons))
+
+
+def corner_levels(points: Rounds, context: Context) -> FloatArray:
+    """Return the larger Rényi level of 2RR and 3RR at each point's order: a lower bound."""
+    value = np.zeros(points.size)
+    rows, which = points.distinct()
+    for i, (local, sampled, clients) in enumerate(rows.tolist()):
+        context.check()
+        order = points.order[which == i].astype(int)
+        table = rdp.corner_rdp(local, sampled, clients, int(order.max()))
+        value[which == i] = table[order - 2]
+    return value
 
 
 def total_variation(point: Rounds, variant: Clones, context: Context) -> float:

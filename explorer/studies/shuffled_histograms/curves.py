@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,17 +16,17 @@ from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Points
 from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Headline,
+    Mark,
     Quantity,
     Result,
     Scale,
     Statistic,
 )
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffled_histograms import theory
+from explorer.studies.shuffled_histograms import own_column, theory
 from explorer.studies.shuffled_histograms.tables import Row, table1_orders
 from explorer.studies.shuffled_histograms.theory import (
     EXACT,
@@ -65,12 +66,13 @@ class HistogramPoints(Points):
     @property
     def kind(self) -> Query:
         """Whether a histogram is released, or a single count."""
-        return Query(self.request["release"])
+        run = self.request.quantity == "run"
+        return Query.HISTOGRAM if run else Query(self.request["release"])
 
     @property
     def shared(self) -> bool:
         """Whether β is shared among the bins that can err."""
-        return self.request.quantity == "error" and self.kind is Query.HISTOGRAM
+        return self.request.quantity in ("error", "run") and self.kind is Query.HISTOGRAM
 
     @cached_property
     def settings(self) -> Settings:
@@ -125,6 +127,34 @@ class HistogramPoints(Points):
         """The sliders' own point alone."""
         last = {key: column[-1:] for key, column in self.swept.columns.items()}
         return self.at(SweptPoints(self.swept.sweep, np.empty(0), last))
+
+    @cached_property
+    def own(self) -> own_column.OwnColumn:
+        """The user's own column, or a synthetic one."""
+        return own_column.column_of(self.request, self.context)
+
+    @cached_property
+    def run(self) -> own_column.Outcome | None:
+        """P_hist run on the column; None where no noise reaches (ε, δ)."""
+        if not self.at_sliders.noise.valid[0]:
+            return None
+        task = (self.own, 1.0 - self.missing, self.request.seed)
+        outcome: own_column.Outcome = self.context.cached(
+            ("histograms", "run", task),
+            lambda: self.context.run_in_worker(own_column.run, *task),
+        )
+        return outcome
+
+    @property
+    def missing(self) -> float:
+        """1 − p at the sliders, where there is a noise."""
+        return float(self.at_sliders.noise.q[0])
+
+    @cached_property
+    def margin(self) -> float:
+        """Error within which all bins of a run are at once with probability 1 − β."""
+        one = self.at_sliders
+        return float(theory.tails(one.settings, one.noise, one.bins, self.context).value[0])
 
     @property
     def adding_here(self) -> float | None:
@@ -260,6 +290,7 @@ _ERRORS_OF_ALL = (
         note="the same formula with the paper's p, constant 50",
         primary=2,
         unclaimed=_OTHER_NOISE,
+        remark="noise of the paper, not the exact one",
     ),
     _curve(
         "printed",
@@ -274,6 +305,7 @@ _ERRORS_OF_ALL = (
         note=("the paper's p, β shared among all n users (needs no h), and without the proof's √p"),
         primary=0,
         unclaimed=_OTHER_NOISE,
+        remark="noise of the paper, not the exact one",
     ),
     _curve(
         "printed_one",
@@ -286,6 +318,7 @@ _ERRORS_OF_ALL = (
         note="the paper's p, without the proof's √p",
         primary=0,
         unclaimed=_OTHER_NOISE,
+        remark="noise of the paper, not the exact one",
     ),
     _curve(
         "local",
@@ -309,6 +342,7 @@ _ERRORS_OF_ALL = (
         note="a curator sees the data; pure ε, every bin of the domain noisy",
         primary=4,
         unclaimed=_CURATOR,
+        remark="different trust: a curator",
     ),
     # After the others, so that the simulated dots, which come last, have the colour of this curve.
     _curve(
@@ -334,6 +368,7 @@ _ERRORS_OF_ALL = (
         note="a curator sees the data; (ε, δ), only bins that occur; independent of d",
         primary=0,
         unclaimed=_CURATOR,
+        remark="different trust: a curator",
     ),
 )
 _SIMULATED = Curve("simulated", "simulated", "simulated", Role.ESTIMATE, SIMULATED, primary=5)
@@ -517,12 +552,18 @@ def _headline(result: Result, found: ClaimedBound | None) -> Headline | None:
         return None
     one = result.request.quantity == "query"
     runs = nearest(100 * (1 - float(result.request["beta"])))
-    error = error_phrase(found.value, Statistic.QUANTILE, runs=runs)
-    text = f"{'One bin' if one else 'All bins'}: {error}"
+    points = _percentage_points(found.value)
+    bins = "A bin" if one else "Every bin"
+    text = f"{bins} is within {points} percentage points of the truth in {runs} of 100 runs"
     paper = result.number("paper")
     if paper is not None:
-        text += f"; with the paper's noise {at_most(paper)} is proved"
-    return Headline(found.text.number, f"{text}.", statistic=Statistic.QUANTILE)
+        text += f"; the paper's noise guarantees only {_percentage_points(paper)}"
+    return Headline(f"error ≤ {points} percentage points", f"{text}.", statistic=Statistic.QUANTILE)
+
+
+def _percentage_points(frequency: float) -> str:
+    """Return an upper bound on a frequency in percentage points, rounded up."""
+    return at_most(math.nextafter(100 * frequency, math.inf))
 
 
 PLOTS = (
@@ -620,5 +661,36 @@ PLOTS = (
         ),
         _LOSS,
         sliders=("adding", "n", "eps", "delta"),
+    ),
+    Plot(
+        Quantity(
+            "run",
+            "ŷ",
+            "histogram of your column, run",
+            ("place",),
+            unit="frequency",
+            latex=r"\hat y",
+        ),
+        (
+            Curve(
+                "estimated",
+                "P_hist, one run, with the error at β",
+                "one run of P_hist",
+                Role.ESTIMATE,
+                THEOREM_32,
+                draw=own_column.draw_estimates,
+                mark=Mark.DOTS,
+            ),
+            Curve(
+                "truth",
+                "the column itself",
+                "the column itself",
+                Role.BASELINE,
+                Reference("Own data", "not private"),
+                draw=own_column.draw_truth,
+                mark=Mark.BARS,
+            ),
+        ),
+        sliders=("column_file", "eps", "delta", "beta"),
     ),
 )

@@ -21,6 +21,7 @@ def conditions(
     values: tuple[float, float] | None = None,
     adding: float | None = None,
     reached: float | None = None,
+    unlisted: str = "",
 ) -> tuple[Condition, ...]:
     """Return the conditions at the sliders' values.
 
@@ -38,6 +39,8 @@ def conditions(
         How many values occur, and how many can, where the largest error is plotted.
     adding, reached : float, optional
         Users who add noise, and the exact δ then, where these are plotted.
+    unlisted : str
+        Why the bins of a column of the user's own are not public, if they are not.
     """
     feasible = math.isfinite(noise)
     q = noise / held if feasible else 0.5
@@ -86,7 +89,8 @@ def conditions(
         ),
         Condition(
             "The list of bins is public, chosen without looking at the data",
-            None,
+            False if unlisted else None,
+            unlisted,
             short="The bins are public, not from the data",
         ),
     )
@@ -183,6 +187,7 @@ def guarantee(
     )
     return Guarantee(
         unit="one user's value",
+        about="which of two values a user has",
         replace_one=(
             f"({at_most(eps)}, {at_most(delta)})-DP for the {what} when one user's value is "
             f"replaced by any other and {who} (noise calibrated by the exact δ)"

@@ -45,7 +45,10 @@ PAGE = Page(
         "that is left when some users don't add their noise. Dots are runs of the protocol "
         "itself. The tables below the plot are Tables 1 and 2 of the paper at your sliders, the "
         "separation of Theorem 1.2, the paper's three reductions run, and small randomisers whose "
-        "views are enumerated completely.",
+        "views are enumerated completely, one of your own among them.",
+        "“Histogram of your column, run” runs P_hist on a column of a CSV file: what the first "
+        "users send, what the shuffler passes on, and what the analyzer says of every bin, beside "
+        "the truth.",
     ),
     assumptions=(
         "Neighbouring data sets differ by replacing one user's value; n is public.",
@@ -151,6 +154,18 @@ _PRESETS = (
         "P_hist calibrated exactly, where at most h = 1000 values occur: 8.518e-5 at every d "
         "(7.066e-5 by exact tails); with the paper's constants 3.399e-3, as printed (β/n, no h) "
         "3.502e-3.",
+        curves=(
+            "tails",
+            "paper",
+            "local",
+            "central",
+            "stable",
+            "local_order",
+            "cheu_order",
+            "few_order",
+            "fewest_order",
+            "central_order",
+        ),
     ),
     Preset(
         "table-2",
@@ -165,6 +180,10 @@ _PRESETS = (
         "(Theorem 1.2, Table 2).",
         "P_hist needs 13,633 users with the paper's constants and 320 calibrated exactly, for "
         "every ℓ from 100 to 1e8; the local order grows from 37 to 3.7e7.",
+        curves=(
+            "users",
+            "paper_users",
+        ),
     ),
     Preset(
         "theorem-4-1",
@@ -179,6 +198,10 @@ _PRESETS = (
         "need not be (Claims 4.3 and 4.4).",
         "Randomised response with truth 3/4 is log 3 = 1.0986 either way; R_gap, four bits of "
         "which one input never has two, has no finite level locally and 0.6694 behind the shuffle.",
+        curves=(
+            "users",
+            "paper_users",
+        ),
     ),
     Preset(
         "noise-histogram",
@@ -189,6 +212,10 @@ _PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "1−p = 50 ln(2/δ)/(ε²n) (Figure 1), at half the target: 3040.",
         "The exact minimum is 42.75 at n = 1e4 and 42.66 in the limit: 71 times less.",
+        curves=(
+            "noise",
+            "paper_noise",
+        ),
     ),
     Preset(
         "noise-count",
@@ -199,6 +226,10 @@ _PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "1−p = 50 ln(2/δ)/(ε²n) (Figure 1): 725.",
         "The exact minimum is 34.07: 21 times less.",
+        curves=(
+            "noise",
+            "paper_noise",
+        ),
     ),
     Preset(
         "least-users",
@@ -209,6 +240,10 @@ _PRESETS = (
         Sweep("eps", 0.1, 1, 100, Scale.LOG),
         "n ≥ (100/ε²) ln(2/δ) (Theorem 3.1): 1451 at ε = 1, 145,087 at ε = 0.1.",
         "By the exact δ 80 users are enough at ε = 1, 268 at ½ and 5278 at 0.1.",
+        curves=(
+            "users",
+            "paper_users",
+        ),
     ),
     Preset(
         "truncation",
@@ -221,6 +256,13 @@ _PRESETS = (
         "Only an error bound for the worst count is given (Theorem 3.1(ii)).",
         "At s = n(1−p) half of the estimates are 0; far above it the error is that of the "
         "binomial, √(np(1−p)) counts.",
+        curves=(
+            "rmse",
+            "bias",
+            "paper_rmse",
+            "local_rmse",
+            "central_rmse",
+        ),
     ),
     Preset(
         "missing-users",
@@ -233,6 +275,11 @@ _PRESETS = (
         "“A user in a shuffled protocol may not have the same degree of privacy when other users "
         "deviate” (Section 2).",
         "With 10 % missing δ is 2.83e-6 instead of 1e-6, with 50 % 2.23e-4 (one count: 2.28e-4).",
+        curves=(
+            "loss",
+            "paper_loss",
+            "target",
+        ),
     ),
     Preset(
         "messages",
@@ -243,6 +290,15 @@ _PRESETS = (
         Sweep("d", 2, 1e6, 100, Scale.LOG),
         "O(d) messages for P_hist, O(ln(1/(εδ))/ε²) for [13] (Table 1).",
         "1 + dp: all but a few of the d noise messages are really sent by everyone.",
+        curves=(
+            "messages",
+            "paper_messages",
+            "most_messages",
+            "one_message",
+            "cheu_order",
+            "few_order",
+            "fewest_order",
+        ),
     ),
 )
 

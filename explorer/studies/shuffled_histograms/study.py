@@ -16,16 +16,21 @@ from explorer.studies.base.builders import (
     TYPED,
     choice,
     count,
+    decimal_sign,
     delta,
     epsilon,
+    file,
     real,
     share,
     simulate,
+    table,
     table_key,
     table_of,
     table_parameters,
 )
 from explorer.studies.base.curve_study import CurveStudy
+from explorer.studies.base.parameters import table_rows
+from explorer.studies.base.phrases import REAL_DATA
 from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import (
     Condition,
@@ -40,9 +45,10 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, scalar_from, swept_points
+from explorer.studies.coordinate_mean.guarantee import SYNTHETIC
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
-from explorer.studies.shuffled_histograms import guarantee as words, tables, theory
+from explorer.studies.shuffled_histograms import guarantee as words, own_column, tables, theory
 from explorer.studies.shuffled_histograms.curves import PLOTS, SLOW_EPS, HistogramPoints
 from explorer.studies.shuffled_histograms.help import PAGE, PRESETS
 from explorer.studies.shuffled_histograms.simulation import simulate_series
@@ -74,6 +80,7 @@ PARAMETERS = (
         "A histogram over d bins, or a single count: how many users have a certain property.",
         Query.HISTOGRAM.value,
         ((Query.HISTOGRAM.value, "histogram"), (Query.COUNT.value, "a single count")),
+        quantities=("error", "query", "rmse", "noise", "users", "messages", "loss"),
     ),
     epsilon(
         "privacy",
@@ -110,8 +117,8 @@ PARAMETERS = (
         "h",
         "h",
         "values that occur",
-        "At most so many different values occur among the users; empty bins have no error in "
-        "P_hist. If nothing is known, it is the smaller of n and d, to which it is cut anyway.",
+        "At most this many different values occur among the users; empty bins have no error in "
+        "P_hist. If nothing is known, use the smaller of n and d; larger values count as that.",
         100,
         1,
         1_000_000_000,
@@ -151,7 +158,7 @@ PARAMETERS = (
         more_private="low",
         latex=r"n_h/n",
         group="mechanism",
-        quantities=("error", "query", "rmse", "noise", "messages", "loss"),
+        quantities=("error", "query", "rmse", "noise", "messages", "loss", "run"),
     ),
     share(
         "adding",
@@ -166,6 +173,49 @@ PARAMETERS = (
         group="mechanism",
         quantities=("loss",),
     ),
+    share(
+        "place",
+        "i/d",
+        "place of the bin",
+        "Number of the bin as a part of d: all bins, however many, from left to right.",
+        1.0,
+        axis_only=True,
+        quantities=("run",),
+    ),
+    file(
+        "column_file",
+        "your column",
+        "A CSV file with a user in each line and names in the first. Declare what the column can "
+        "hold in its name: smoker [yes|no], age [0:120]; other values are in a bin “other”.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        quantities=("run",),
+    ),
+    count(
+        "column",
+        "",
+        "number of the column",
+        "Which column of the file is used, the first being 1.",
+        1,
+        1,
+        200,
+        Scale.LINEAR,
+        group="data",
+        quantities=("run",),
+    ),
+    count(
+        "column_bins",
+        "b",
+        "bins of a range",
+        "Into how many bins a column of more different numbers is cut.",
+        10,
+        2,
+        100,
+        Scale.LINEAR,
+        group="data",
+        quantities=("run",),
+    ),
+    decimal_sign("column_decimal", group="data", quantities=("run",)),
     simulate(
         "Run the calibrated protocol many times and draw what comes out as dots.",
         True,
@@ -255,6 +305,16 @@ PARAMETERS = (
         group="reductions",
     ),
     *table_parameters("own", "own_table", "0.75 0.25; 0.5 0.5", {"group": "reductions"}),
+    table(
+        "own_messages",
+        "messages of its outputs",
+        "A row for each output of the table, in it the messages that are sent, in order: whole "
+        "numbers from 1, and 0 for none. 1 2; 2 1 sends two messages in either order. Empty: "
+        "every output is one message.",
+        "",
+        group="reductions",
+        relevant_when=(("own", (TYPED, FILE)),),
+    ),
 )
 
 
@@ -344,8 +404,15 @@ class ShuffledHistograms(CurveStudy):
     )
 
     def stages(self, p: HistogramPoints) -> Iterable[HistogramPoints]:
-        """Return few calibrations first, then all."""
+        """Return few calibrations first, then all; of a run the bins alone."""
+        if p.request.quantity == "run":
+            return (p.at(own_column.points_of(p.swept, p.own)),)
         return (p.at(p.swept, Fidelity.COARSE), p)
+
+    def claimed_number(self, p: HistogramPoints) -> tuple[Curve, HistogramPoints] | None:
+        """Return the error by exact noise and tails at the sliders' values, where there is one."""
+        curve = next((c for c in self.curves(p) if c.key == "tails"), None)
+        return None if curve is None else (curve, p.at_sliders)
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves, then simulated dots, then the tables that take a moment.
@@ -370,8 +437,10 @@ class ShuffledHistograms(CurveStudy):
                 return
         yield from self._with_tables(result, context)
 
-    def simulation(self, p: HistogramPoints) -> Callable[[Result], Iterator[Result]]:
+    def simulation(self, p: HistogramPoints) -> Callable[[Result], Iterator[Result]] | None:
         """Return the function that adds simulated dots, then the tables that take a moment."""
+        if p.request.quantity == "run":
+            return None
 
         def later(result: Result) -> Iterator[Result]:
             curves, q = result.series, p.fewer
@@ -403,9 +472,11 @@ class ShuffledHistograms(CurveStudy):
         )
         kind, own, key = str(request["own"]), None, tuple[object, ...]()
         if kind != "none":
-            table = table_of(request, kind, "own_table", context)
-            own = None if table is None else tables.own_randomiser(table)
-            key = table_key(request, kind, "own_table")
+            chances = table_of(request, kind, "own_table", context)
+            sends = str(request["own_messages"])
+            rows = table_rows(sends, "messages of your own randomiser")
+            own = None if chances is None else tables.own_randomiser(chances, rows)
+            key = (*table_key(request, kind, "own_table"), sends)
         views: Table = context.cached(
             ("histograms", "views", crowd, *key),
             lambda: context.run_in_worker(tables.views, crowd, own),
@@ -421,6 +492,8 @@ class ShuffledHistograms(CurveStudy):
 
     def readouts(self, p: HistogramPoints) -> tuple[ScalarResult, ...]:
         """Return the curves at the sliders, then the noise of the protocol there."""
+        if p.request.quantity == "run":
+            return own_column.readouts(p)
         result = [
             scalar_from(curve.key, _label(curve, p), p.bounds[curve.key])
             for curve in self.curves(p)
@@ -466,13 +539,16 @@ class ShuffledHistograms(CurveStudy):
             held,
             held * float(noise.q[0]) if noise.valid[0] else np.inf,
             beta=float(s.beta[0]) / (h if p.shared else 1) if errors else None,
-            values=(h, float(min(s.n[0], s.d[0]))) if p.shared else None,
+            values=(h, float(min(s.n[0], s.d[0]))) if p.shared and errors else None,
             adding=p.adding_here,
             reached=p.delta_reached,
+            unlisted=p.own.unlisted if p.request.quantity == "run" else "",
         )
 
     def tables(self, p: HistogramPoints) -> tuple[Table, ...]:
-        """Return Table 1 at the sliders' values, for a histogram."""
+        """Return Table 1 at the sliders' values for a histogram, or the steps of a run."""
+        if p.request.quantity == "run":
+            return own_column.tables(p)
         if p.kind is not Query.HISTOGRAM:
             return ()
         one = p.at_sliders
@@ -489,11 +565,21 @@ class ShuffledHistograms(CurveStudy):
 
     def notes(self, p: HistogramPoints) -> tuple[str, ...]:
         """Return that there is no noise at the sliders' values, where that is so."""
+        run = own_column.notes(p) if p.request.quantity == "run" else ()
         if p.at_sliders.noise.valid[0]:
-            return ()
+            return run
         return (
+            *run,
             "at the sliders' values no noise reaches (ε, δ): raise n, ε or δ, or trust more users",
         )
+
+    def result(self, p: HistogramPoints, *, complete: bool) -> Result:
+        """Return the answer; that of a run on a file is for the curator only."""
+        result = super().result(p, complete=complete)
+        if p.request.quantity != "run":
+            return result
+        real = p.own.real
+        return replace(result, stamp=REAL_DATA if real else SYNTHETIC, curator_only=real)
 
     def guarantee(self, p: HistogramPoints) -> Guarantee | None:
         """Return the guarantee at the sliders' values; None where no noise reaches (ε, δ)."""

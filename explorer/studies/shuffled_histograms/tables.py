@@ -5,6 +5,7 @@ growth with their constant set to 1, and labelled so: they compare in shape, not
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -296,6 +297,12 @@ def table2_rows(
 
 POINTER_CHASING = "k = 2, no interaction"
 MULTI_PARTY_JUMPING = "s = h⁴, sequentially interactive or not"
+REGIME = (
+    "The separation's own regime, s = h⁴, cannot be run: the last level of the tree has h^(4(h−1)) "
+    "labels, 1.5·10¹¹ at h = 5, while the local order h³/(ε² ln h), its unknown constant set to 1, "
+    "passes P_hist's number of users only from h = 25 on (at ε = 1, δ = 10⁻⁶); and a bound on all "
+    "local protocols is a proof, of which there is nothing to run."
+)
 """What the local lower bounds of Table 2 are about."""
 
 
@@ -369,6 +376,7 @@ _LENGTHS = 1e2, 1e4, 1e6, 1e8
 """Values of ℓ in the table of Theorem 1.2."""
 _MAX_INPUTS, _MAX_OUTPUTS = 4, 6
 """Of a user's own randomiser."""
+_MAX_OWN_MESSAGES = 4
 _MAX_SAMPLES = 3_000_000
 
 
@@ -548,29 +556,68 @@ def reductions(rows: list[tuple[Cell, ...]]) -> Table:
         "n is the least number of users for which the protocol's own argument holds with noise "
         "calibrated exactly: every value of the support occurs 2t+1 times and no error is above t, "
         "each with probability ≥ 199/200, so at least 99 runs in 100 must be solved. Empty: not "
-        "known for these parameters.",
+        "known for these parameters. "
+        f"{REGIME}",
         (None, Role.UPPER, Role.UPPER, Role.UPPER),
     )
 
 
-def own_randomiser(table: FloatArray) -> Randomiser:
-    """Return a user's table as a randomiser of one message, with rows that sum to 1 exactly.
+def own_randomiser(table: FloatArray, sends: Sequence[Sequence[float]] | None = None) -> Randomiser:
+    """Return a user's table as a randomiser, with rows that sum to 1 exactly.
+
+    Parameters
+    ----------
+    table : ndarray of shape (inputs, outputs)
+    sends : sequence of sequences of float, optional
+        The messages of each output in order, whole numbers from 1, with 0 for none; by default
+        every output is one message.
 
     Raises
     ------
     ValueError
-        If it has more than 4 inputs or 6 outputs.
+        If it has more than 4 inputs or 6 outputs, or an output has no messages of its own, more
+        than 4, or one that is no whole number.
     """
     if table.shape[0] > _MAX_INPUTS or table.shape[1] > _MAX_OUTPUTS:
         raise ValueError(
             f"your own randomiser: {table.shape[0]} inputs and {table.shape[1]} outputs; all views "
             f"are listed for at most {_MAX_INPUTS} and {_MAX_OUTPUTS}: give a smaller table"
         )
+    vectors = _messages_of(sends, table.shape[1]) if sends else None
     out: Randomiser = {}
     for x, row in enumerate(table.tolist()):
         parts = [_exact(chance) for chance in row]
-        out[x] = {(y,): part / sum(parts) for y, part in enumerate(parts) if part}
+        law: dict[tuple[int, ...], Fraction] = {}
+        for y, part in enumerate(parts):
+            if part:
+                vector = (y,) if vectors is None else vectors[y]
+                law[vector] = law.get(vector, Fraction(0)) + part / sum(parts)
+        out[x] = law
     return out
+
+
+def _messages_of(sends: Sequence[Sequence[float]], outputs: int) -> list[tuple[int, ...]]:
+    """Return the vector of messages of each output."""
+    if len(sends) != outputs:
+        raise ValueError(
+            f"messages of your own randomiser: {len(sends)} rows, and its table has {outputs} "
+            "columns; give a row of messages for each output, in the order of the columns"
+        )
+    vectors = []
+    for place, row in enumerate(sends, 1):
+        if any(message < 0 or message != int(message) for message in row):
+            raise ValueError(
+                f"messages of your own randomiser, row {place}: messages are whole numbers from 1, "
+                "and 0 stands for none; write 1 2 for two different ones"
+            )
+        vector = tuple(int(message) for message in row if message)
+        if len(vector) > _MAX_OWN_MESSAGES:
+            raise ValueError(
+                f"messages of your own randomiser, row {place}: {len(vector)} messages; give at "
+                f"most {_MAX_OWN_MESSAGES}, all views are listed"
+            )
+        vectors.append(vector)
+    return vectors
 
 
 def _exact(chance: float) -> Fraction:
@@ -616,6 +663,8 @@ def views(crowd: int, own: Randomiser | None = None) -> Table:
     )
     if own is not None:
         shows = "Theorem 4.1: shuffled no purer than alone, and what the analyzer could do itself"
+        if any(len(messages) != 1 for law in own.values() for messages in law):
+            shows = "several messages: the shuffle alone may make it pure (Claims 4.3 and 4.4)"
         cases += (("your own randomiser", own, shows),)
     rows: list[tuple[Cell, ...]] = []
     for name, randomizer, shows in cases:

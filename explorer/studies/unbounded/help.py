@@ -130,6 +130,13 @@ _PRESETS = (
             "At s = 10,000: ε/r = 25, Theorem 5.3 allows α = 7.24 and the KL form 12.9. At "
             "s = ln(1/δ)/r = 3454 Theorem 5.3 loses a factor of 5.4."
         ),
+        curves=(
+            "chernoff",
+            "printed",
+            "binomial",
+            "sizes",
+            "informal",
+        ),
     ),
     Preset(
         "threshold",
@@ -140,6 +147,12 @@ _PRESETS = (
         sweep=Sweep("s", 100, 1e8, 100, Scale.LOG),
         published="Lemma 5.2: (1+√2)r + (3/s)ln(1/δ).",
         computed="0.02761 at s = 10,000 by the lemma, 0.01548 by Chernoff's bound.",
+        curves=(
+            "chernoff",
+            "printed",
+            "binomial",
+            "mean",
+        ),
     ),
     Preset(
         "fact-5.1",
@@ -150,6 +163,10 @@ _PRESETS = (
         sweep=Sweep("d", 0.001, 0.4, 200, Scale.LOG),
         published="Fact 5.1: δ grows by e^5 = 148.",
         computed="It grows by (e^10 − 1)/(e^2 − 1) = 3447.",
+        curves=(
+            "group",
+            "fact",
+        ),
     ),
     Preset(
         "table-1",
@@ -160,6 +177,10 @@ _PRESETS = (
         sweep=Sweep("d", 0.001, 1.0, 200, Scale.LOG),
         published="Table 1: δ grows by e^(0.1·10) = 2.7.",
         computed="It grows by (e − 1)/(e^0.1 − 1) = 16.3.",
+        curves=(
+            "group",
+            "table",
+        ),
     ),
 )
 

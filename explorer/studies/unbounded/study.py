@@ -99,8 +99,8 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     eps, r, s = (float(result.request[key]) for key in ("eps", "r", "s"))
     return Headline(
         claimed.text.number,
-        f"Draw {int(s):,} items from each user and allow α = {at_least(claimed.value)}: "
-        f"then ε = {nearest(eps)} for moves up to {nearest(r)} of the diameter.",
+        f"With {int(s):,} sampled items per user and α = {at_least(claimed.value)}, changes of up "
+        f"to {nearest(100 * r)} % of the largest distance have ε = {nearest(eps)}.",
     )
 
 
@@ -317,7 +317,7 @@ PARAMETERS = (
     real(
         "d",
         "d",
-        "distance looked at",
+        "example distance",
         "Earth mover's distance of two data sets of a user, as a share of the largest: reached "
         "in k = ⌈d/r⌉ hops.",
         0.04,
@@ -357,7 +357,7 @@ class Unbounded(CurveStudy):
                 float(p.chernoff.delta_total[-1]),
                 Role.UPPER,
             ),
-            ScalarResult("hops", "hops to the distance looked at", p.hops_here),
+            ScalarResult("hops", "hops to the example distance", p.hops_here),
             ScalarResult("far_delta", "δ there", min(p.delta_here, 1.0), Role.UPPER),
             ScalarResult(
                 "tail",
@@ -417,7 +417,7 @@ class Unbounded(CurveStudy):
                 here.s * math.log(here.r) <= math.log(here.delta),
                 f"ln r^s = {nearest(here.s * math.log(here.r))}, "
                 f"ln δ = {nearest(math.log(here.delta))}",
-                short="Draws enough for concentration, r^s ≤ δ",
+                short="Enough samples per user (r^s ≤ δ)",
             ),
             Condition(
                 "Theorem 5.3: its threshold is below the diameter, (1+√2)r + (3/s)ln(1/δ) < 1",
@@ -431,7 +431,7 @@ class Unbounded(CurveStudy):
                 f"r = {nearest(here.r)}, needed {nearest(needed)}",
             ),
             Condition(
-                "The distance looked at is still protected: δ after all hops is below 1",
+                "The example distance is still protected: δ after all hops is below 1",
                 left < 1,
                 f"d = {nearest(here.d)} {_reach(p.hops_here)}, δ = {nearest(min(left, 1.0))}",
                 short="Still protected at this distance: δ < 1",
@@ -453,17 +453,15 @@ class Unbounded(CurveStudy):
         here, hops, left = p.here, p.hops_here, p.delta_here
         total, alpha = float(p.chernoff.delta_total[-1]), float(p.chernoff.alpha[-1])
         promised = f"{at_most(here.eps)}, {at_most(total)}"
-        near = guesses(
-            here.eps,
-            total,
+        secret = (
             "which of two data sets a user holds, their items at most "
-            f"{p.length(here.r)} apart on average",
-            "after seeing the release",
+            f"{p.length(here.r)} apart on average"
         )
+        near = guesses(here.eps, total, secret, "after seeing the release")
         if left >= 1:
             far = f" At {p.length(here.d)} nothing is promised any more: δ has grown to 1."
         elif here.d <= here.r:
-            far = f" The distance looked at, {p.length(here.d)}, is not more: the same holds there."
+            far = f" The example distance, {p.length(here.d)}, is not more: the same holds there."
         else:
             far = (
                 f" At {p.length(here.d)}, {_reach(hops)}, ε is {at_most(hops * here.eps)} and δ "
@@ -488,6 +486,7 @@ class Unbounded(CurveStudy):
             sentence=near + far,
             pairs=((here.eps, min(total, 1.0)),),
             qualified=True,
+            about=secret,
             references=(CHERNOFF, PRINTED, GROUP),
             differences=(
                 "Theorem 5.3 bounds how far the draws of two data sets get apart by Bernstein's "

@@ -10,15 +10,23 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
-from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
+from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Sphere, Square
 from explorer.privacy.user_metric.exact_release import IntegerTable
+from explorer.studies.base.parameters import table_rows
 from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Guarantee, Mark, Request, ScalarResult, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.linear_queries.queries import read_values
 from explorer.studies.users_data import guarantee
-from explorer.studies.users_data.inputs import ITEM_WISE, ONE_HOT, POSITION, Inputs, PrivacyTarget
+from explorer.studies.users_data.inputs import (
+    ITEM_WISE,
+    ONE_HOT,
+    PLACES,
+    POSITION,
+    Inputs,
+    PrivacyTarget,
+)
 from explorer.studies.users_data.reading import Items
 
 MAX_ALPHA0 = 40.0
@@ -222,6 +230,14 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         before, after = before / metric.side, after / metric.side
         readouts = (ScalarResult("alpha0", "α₀ of an item", level, Role.LOWER, "1/diameter"),)
         notes = (guarantee.PLANAR,)
+    elif isinstance(metric, Sphere):
+        level = _alpha0(inputs)
+        before = np.concatenate(items)
+        after = um.priv_emd_item_wise(before, um.SphereLaplace(metric, level), rng)
+        # Longitude to the right and latitude upwards, as shares of the whole.
+        before, after = ((at[:, ::-1] + (180.0, 90.0)) / (360.0, 180.0) for at in (before, after))
+        readouts = (ScalarResult("alpha0", "α₀ of an item", level, Role.LOWER, "1/diameter"),)
+        notes = (guarantee.IN_FLOATS,)
     elif locations is not None:
         table = _table(inputs)
         level = table.level
@@ -258,7 +274,9 @@ def _frame(inputs: Inputs, locations: FloatArray) -> tuple[FloatArray, float]:
 
 def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     """Return an average over all items, true and released."""
-    why = inputs.refusal() or ("" if inputs.finite else guarantee.NO_TABLE)
+    why = inputs.refusal()
+    if not why and not inputs.finite:
+        return _average_of_points(inputs, points)
     values: FloatArray | None = None
     if not why:
         values, why = _values(inputs)
@@ -320,6 +338,100 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     return replace(result, notes=(*result.notes, guarantee.bars_note(int(inside.sum()), len(x))))
 
 
+def _average_of_points(inputs: Inputs, points: SweptPoints) -> QuantityResult:
+    """Return an average over points, true and released with noise in floating point.
+
+    A distance is 1-Lipschitz, so that k of them are k-Lipschitz in ℓ1; a position is so in ℓ1, and
+    √2 of it in ℓ2.
+    """
+    metric, request, target = inputs.metric, inputs.request, inputs.target()
+    function: Callable[[Items], FloatArray]
+    if request["query"] == PLACES:
+        places = _places(inputs)
+        lip = len(places) * metric.length
+
+        def function(own: Items) -> FloatArray:
+            return np.asarray(metric.cross(own, places) * metric.length)
+    elif request["query"] == POSITION and isinstance(metric, Square):
+        corner = np.array([request["left"], request["bottom"]])
+        lip = metric.length * (1.0 if metric.norm == 1 else math.sqrt(2))
+
+        def function(own: Items) -> FloatArray:
+            return np.asarray(own + corner)
+    else:
+        return undefined_result("release", "released", points, guarantee.NO_AVERAGE)
+    truth, items = _mean_of_users(function, inputs.users.items), inputs.mechanism_items()
+    n = len(items)
+    at_once, averaged = (1, n) if inputs.local else (n, 1)
+    rows = _mean_of_users(function, items)[None]
+    if inputs.local:
+        rows = np.array([function(own).mean(axis=0) for own in items])
+    rng = np.random.default_rng((abs(request.seed), 32))
+    released = um.priv_emd_linear(rows, target.alpha, lip, 1.0, rng, at_once).mean(axis=0)
+    scale = float(um.k_norm_scale(target.alpha, lip, at_once))
+    x = np.arange(1, len(truth) + 1, dtype=float)
+    inside = (x >= points.sweep.low) & (x <= points.sweep.high)
+    series = [
+        TRUE_AVERAGE.series(x[inside], truth[inside]),
+        replace(RELEASED, source=guarantee.ON_POINTS).series(x[inside], released[inside]),
+    ]
+    unit = inputs.space.unit
+    readouts = [
+        ScalarResult("lip", "Lipschitz constant, ℓ1", lip, Role.UPPER, unit),
+        ScalarResult("scale", "scale of the noise", scale, Role.EXACT, unit),
+        ScalarResult(
+            "rmse",
+            "root mean square noise of one number",
+            math.sqrt(2 / averaged) * scale,
+            Role.EXACT,
+            unit,
+        ),
+        ScalarResult(
+            "error", "this draw's ‖q − q̃‖₁", float(np.abs(released - truth).sum()), Role.EXACT, unit
+        ),
+    ]
+    result = _finish(inputs, series, readouts, 0.0)
+    notes = (note for note in result.notes if note != guarantee.SEEDED)
+    return replace(result, notes=(*notes, guarantee.IN_FLOATS))
+
+
+def _mean_of_users(function: Callable[[Items], FloatArray], users: Sequence[Items]) -> FloatArray:
+    """Return the mean over users of each one's mean of a function of items."""
+    sizes = np.array([len(own) for own in users])
+    values = function(np.concatenate(users))
+    sums = np.add.reduceat(values, np.cumsum(sizes) - sizes, axis=0)
+    return np.asarray((sums / sizes[:, None]).mean(axis=0))
+
+
+_MAX_PLACES = 20
+
+
+def _places(inputs: Inputs) -> FloatArray:
+    """Return the typed places, relative to the box's corner where there is one.
+
+    Raises
+    ------
+    ValueError
+        If they are no places of the space; names the row and what to do.
+    """
+    request, name = inputs.request, "places"
+    rows = table_rows(str(request["places"]), name)
+    if not rows or len(rows[0]) != 2 or len(rows) > _MAX_PLACES:
+        raise ValueError(f"{name}: give 1 to {_MAX_PLACES} rows of two numbers each")
+    at = np.array(rows, dtype=float)
+    if not isinstance(inputs.metric, Sphere):
+        at -= (request["left"], request["bottom"])
+    low, high = np.zeros(2), np.full(2, float(request["space_side"]))
+    what = "inside the box, x and y"
+    if isinstance(inputs.metric, Sphere):
+        low, high = np.array([-90.0, -180.0]), np.array([90.0, 180.0])
+        what = "on the Earth, latitude within ±90 and longitude within ±180"
+    for i, place in enumerate(at, 1):
+        if (place < low).any() or (place > high).any():
+            raise ValueError(f"{name}, row {i}: no place {what}; write it as two numbers")
+    return at
+
+
 def _vectors(inputs: Inputs, query: um.LatticeQuery, items: tuple[Items, ...]) -> FloatArray:
     """Return the output of Algorithm 1: one vector, or one per user in the local model."""
     target, bits = inputs.target(), inputs.bits(2)
@@ -373,6 +485,12 @@ def _values(inputs: Inputs) -> tuple[FloatArray | None, str]:
     if kind == POSITION:
         locations = inputs.locations()
         return locations, "" if locations is not None else guarantee.NO_POSITION
+    if kind == PLACES:
+        if not isinstance(inputs.metric, Grid):
+            return None, guarantee.NO_PLACES
+        corner = np.array([request["left"], request["bottom"]])
+        centres = np.asarray(inputs.locations()) - corner
+        return np.abs(centres[:, None] - _places(inputs)).sum(axis=2), ""
     value = str(request["values"])
     if not value:
         return None, "no file of values is chosen: open a CSV file under “file of values”"

@@ -132,6 +132,13 @@ def distance(metric: MetricSpace, one: Items, two: Items) -> float:
     return um.transport_plan(metric.cross(one, two)).distance
 
 
+_READ = (
+    *("users", "checkins", "second", "against", "split"),
+    *("decimal", "left", "bottom", "clamp", "sizes"),
+)
+"""Keys of the parameters beside the space on which the data compared depend."""
+
+
 def _compare(inputs: Inputs) -> Comparison | str:
     """Return the requested comparison, or the reason why there is none."""
     request, context, metric = inputs.request, inputs.context, inputs.metric
@@ -147,11 +154,7 @@ def _compare(inputs: Inputs) -> Comparison | str:
             return guarantee.NEEDS_SECOND
         task = (compare, metric, inputs.users, second)
     space = tuple(
-        (key, value)
-        for key, value in request.values
-        if key.startswith("space")
-        or key
-        in ("users", "second", "against", "split", "decimal", "left", "bottom", "clamp", "sizes")
+        (key, value) for key, value in request.values if key.startswith("space") or key in _READ
     )
     comparison: Comparison = context.cached(
         ("users-data", "compared", space, request.seed), lambda: context.run_in_worker(*task)

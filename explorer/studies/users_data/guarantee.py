@@ -11,6 +11,9 @@ from explorer.studies.users_data.reading import Users
 ALGORITHM_1 = Reference(
     _PAPER, "Algorithm 1 and Theorem 4.1", "discrete Laplace noise on a lattice; errata user-B2"
 )
+ON_POINTS = Reference(
+    _PAPER, "Algorithm 1 and Theorem 4.1", "Laplace noise in floating point; errata user-B2"
+)
 ALGORITHM_2 = Reference(
     _PAPER,
     "Algorithm 2",
@@ -26,9 +29,8 @@ SEVERAL = Reference(_PAPER, "Definition 3.1, one user after the other", "the che
 CHANCE = Reference("Neyman and Pearson 1933", "a test that ignores what is released")
 REFERENCES = (ALGORITHM_1, ALGORITHM_2, ALGORITHM_3, DISTANCE, PROMISE)
 
-REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
-NO_FILE = "No file is open: synthetic users, nobody's data, are used until you open yours."
+NO_FILE = "No file is open. Synthetic users are used until you open a file."
 NO_SECOND = "No second file is open: the synthetic users are changed a little."
 NEEDS_SECOND = (
     "no second file is chosen: open one under “second file”, or compare users of the same file"
@@ -36,13 +38,19 @@ NEEDS_SECOND = (
 NO_TABLE = "a release item by item needs a space of finitely many items: choose a grid"
 NO_PLACE = "this space's items have no places in a picture: choose a grid or your own points"
 NO_POSITION = "this space's items have no positions: average shares or your own values"
+NO_PLACES = "distances to places need a grid, a square or the Earth: choose one as metric space"
+NO_AVERAGE = (
+    "points are averaged by their distance to places, in a square also by position: choose one of "
+    "these under “averaged”"
+)
+IN_FLOATS = "Noise on points is a demonstration in floating point, not drawn exactly."
 SIMULATED = (
     "Simulated local protocol: readers of the output learn no more than stated; nothing is hidden "
     "from you, who hold the file: for that it must run on the users' devices."
 )
 SEEDED = (
-    "Drawn from the seed, by the same steps that a release would take with the system's random "
-    "source: a demonstration, and no release."
+    "Preview: the noise is drawn from the seed. A release takes the same steps with the system's "
+    "random source."
 )
 PLANAR = (
     "Planar Laplace noise is a demonstration in floating point; what would be released goes "
@@ -101,10 +109,10 @@ def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
             f"The space, its box, {sizes} and the levels were chosen before the file was read"
             + (": taken from the data they void the guarantee" if real else ""),
             None,
-            short="Set-up chosen before the file was read",
+            short="Settings fixed before the file was read",
         ),
         Condition(
-            "Every line is of the user that it names", None, short="Every line is of its user"
+            "Each row belongs to the user it names", None, short="Each row belongs to its user"
         ),
     )
 
@@ -148,7 +156,7 @@ def guarantee(
         f" The shuffler sees every item at α₀ = {at_most(item_level)}." if item_level else ""
     )
     return Guarantee(
-        unit="one user's whole data set: the shorter the earth mover's way, the better",
+        unit="one user's whole data set; small changes are protected more",
         replace_one=promise,
         add_remove=more,
         trust=(
@@ -162,6 +170,7 @@ def guarantee(
         references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
         pairs=(pair,),
         qualified=True,
+        about=secret,
     )
 
 

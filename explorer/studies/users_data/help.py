@@ -12,7 +12,7 @@ from explorer.studies.base.help_page import (
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.users_data import guarantee
-from explorer.studies.users_data.inputs import DRAWN, ITEM_WISE, LOCAL, POSITION
+from explorer.studies.users_data.inputs import DRAWN, ITEM_WISE, LOCAL, PLACES, POSITION
 
 PAGE = Page(
     what=(
@@ -73,17 +73,22 @@ PAGE = Page(
     ),
 )
 
+_CURVES = ("truth", "answers", "estimate", "projected")
 _PRESETS = (
     Preset(
         "places",
         "Places, item by item",
         "Synthetic users on a grid: their cells before, and the shuffled answers.",
-        (),
+        (("space_cells", 8), ("alpha", 20.0)),
         "map",
         Sweep("across", 0.0, 1.0, 100, Scale.LINEAR),
         "Every item is answered by a metric-private randomiser, and the answers are shuffled "
         "(PrivEMDItemWise).",
         "Answers keep to their item's neighbourhood; which answer is whose is lost in the shuffle.",
+        curves=(
+            "before",
+            "after",
+        ),
     ),
     Preset(
         "shares",
@@ -95,6 +100,7 @@ _PRESETS = (
         "An unbiased estimate of the histogram from the answers (frequency estimation by GKRR).",
         "The same on any finite space: shares of the answers times the inverse of the law, with "
         "the exact error beside this draw's.",
+        curves=_CURVES,
     ),
     Preset(
         "local",
@@ -106,37 +112,65 @@ _PRESETS = (
         "In the local model each user shuffles their own items alone.",
         "The same promise costs accuracy: the exact root mean square error of the histogram is "
         "1.03, where answers shuffled among all users have 0.479.",
+        curves=_CURVES,
     ),
     Preset(
         "any-size",
         "Users of any size",
         "Algorithm 3 draws 200 items of every user, with 5 to 39 each, and then averages places.",
-        (("sizes", DRAWN), ("query", POSITION)),
+        (("sizes", DRAWN), ("query", POSITION), ("space_cells", 8), ("alpha", 20.0)),
         "mean",
         Sweep("place", 1, 2, 2, Scale.LINEAR),
         "BoundedEMDReduction draws items with replacement and then runs a bounded mechanism.",
         "Users weigh alike after drawing, and Algorithm 1 spends the δ of the draws alone.",
+        curves=(
+            "truth",
+            "release",
+        ),
+    ),
+    Preset(
+        "city",
+        "Mean distance to a city",
+        "The paper's running example: how far users' places are from New York on average, on the "
+        "Earth. Open a check-in file under “check-in file”, and draw s items of each user.",
+        (
+            ("space", "sphere"),
+            ("query", PLACES),
+            ("places", "40.7128 -74.006"),
+            ("alpha", 25.0),
+        ),
+        "mean",
+        Sweep("place", 1, 2, 2, Scale.LINEAR),
+        computed="Synthetic users: the noise of the mean is some miles.",
+        curves=("truth", "release"),
     ),
     Preset(
         "who-moved",
         "Who moved how far",
         "Every tenth synthetic user has a third of their items from somebody else.",
-        (),
+        (("space_cells", 8), ("alpha", 20.0)),
         "moved",
         Sweep("rank", 1, 200, 100, Scale.LOG),
         "The earth mover's distance of two data sets of one size is that of an assignment "
         "(Lemma 2.1).",
         "Every user's distance by an optimal plan; most did not move at all.",
+        curves=("moved",),
     ),
     Preset(
         "told-apart",
         "What can be told apart",
         "How surely the change of one user, and of all who moved, can be seen in a release.",
-        (("promise", ITEM_WISE), ("alpha", 2.0)),
+        (("promise", ITEM_WISE), ("alpha", 2.0), ("space_cells", 8)),
         "found_out",
         Sweep("false_alarm", 0.0, 1.0, 101, Scale.LINEAR),
         "α and δ bound how much likelier any event is under one data set than under another.",
         "One user's change can hardly be told; everybody's changes add up, and may be.",
+        curves=(
+            "one",
+            "all",
+            "pools",
+            "chance",
+        ),
     ),
 )
 
@@ -186,5 +220,6 @@ JUDGES: dict[str, Judge] = {
     "any-size": _draws_alone,
     "who-moved": _judge_assignment,
     "told-apart": _judge_loss,
+    "city": lambda numbers: ("+", f"noise RMS {nearest(numbers['rmse'], 3)} mi"),
 }
 PRESETS = with_verdicts("users-data", _PRESETS, JUDGES)

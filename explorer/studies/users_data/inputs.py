@@ -8,24 +8,28 @@ import numpy as np
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, SeededBits
-from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
+from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Sphere, Square
+from explorer.studies.base.phrases import REAL_DATA
 from explorer.studies.base.study import Context, Request
-from explorer.studies.metric_space.parameters import GRID, SQUARE_L1, SQUARE_L2
+from explorer.studies.metric_space.parameters import GRID, SPHERE, SQUARE_L1, SQUARE_L2
 from explorer.studies.metric_space.space import RequestSpace, space_of
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.reading import (
+    EARTH,
     Box,
     Items,
     Users,
     perturb,
     read_users,
     synthetic_items,
+    synthetic_places,
     synthetic_points,
+    users_of_checkins,
 )
 
 CENTRAL, LOCAL = "central", "local"
 EQUAL, DRAWN = "equal", "drawn"
-ONE_HOT, POSITION, FILE = "shares", "position", "file"
+ONE_HOT, POSITION, PLACES, FILE = "shares", "position", "places", "file"
 FILES, SPLIT = "files", "split"
 ITEM_WISE, LINEAR = "itemwise", "linear"
 FLAT = (GRID, SQUARE_L2, SQUARE_L1)
@@ -34,6 +38,7 @@ MAX_ITEMS = 400
 """Largest finite space this study handles."""
 MAX_ALPHA = 800.0
 _TOO_MANY = f"at most {MAX_ITEMS} items can be released here; choose a smaller space"
+_WHOLE_EARTH = (-90.0, -180.0, 90.0, 180.0)
 _HEAVY_BYTES = 100_000
 """Larger files are read in the worker process."""
 
@@ -114,12 +119,17 @@ class Inputs:
     @property
     def real(self) -> bool:
         """Whether the users come from a file."""
-        return bool(self.request["users"])
+        return bool(self.request["users"] or self._checkins)
+
+    @property
+    def _checkins(self) -> str:
+        """Value of the check-in file, which is read on the Earth only."""
+        return str(self.request["checkins"]) if self.request["space"] == SPHERE else ""
 
     @property
     def stamp(self) -> str:
         """Stamp of all output."""
-        return guarantee.REAL_DATA if self.real or self.request["second"] else guarantee.SYNTHETIC
+        return REAL_DATA if self.real or self.request["second"] else guarantee.SYNTHETIC
 
     @property
     def distances(self) -> FloatArray:
@@ -148,6 +158,14 @@ class Inputs:
         request = self.request
         value = str(request[key])
         metric = self.metric
+        if key == "users" and self._checkins:
+            return self._of_checkins(self._checkins)
+        if not value and isinstance(metric, Sphere):
+            equal, seed = self.equal, request.seed
+            made: Users = self.context.cached(
+                ("users-data", "made", equal, seed, SPHERE), lambda: synthetic_places(equal, seed)
+            )
+            return made
         if not value:
             generate: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
             first = metric.side if isinstance(metric, Square) else self.distances
@@ -176,6 +194,19 @@ class Inputs:
         )
         return users
 
+    def _of_checkins(self, value: str) -> Users:
+        """Return the users of a check-in file, of any format that the map reads."""
+
+        def read() -> Users:
+            checkins = self.context.checkins_of_file(value)
+            if checkins.plane is not None:
+                raise ValueError(f"{value.partition('#')[0]} is not on the Earth; choose a square")
+            rows = checkins.points(_WHOLE_EARTH, check=self.context.check)
+            return users_of_checkins(rows, value.partition("#")[0])
+
+        users: Users = self.context.cached(("users-data", "checkins", value), read)
+        return users
+
     @property
     def _space(self) -> tuple[tuple[str, Any], ...]:
         """Parameters of the space: part of the keys of cached values."""
@@ -190,6 +221,8 @@ class Inputs:
 
     def _box(self) -> Box | None:
         request, metric = self.request, self.space.metric
+        if request["space"] == SPHERE:
+            return EARTH
         if request["space"] not in FLAT:
             return None
         cells = metric.width if isinstance(metric, Grid) else 0

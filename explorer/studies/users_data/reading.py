@@ -1,7 +1,7 @@
 """Reads users' items from a CSV file and counts every rejected line; makes synthetic users."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from explorer.studies.base.csv_table import (
 SYNTHETIC_USERS, SYNTHETIC_ITEMS = 200, 20
 _MAX_EXAMPLES = 3
 _MAX_ROWS = 1_000_000
+_MAX_CHECKINS = 10_000_000
 Items = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -33,6 +34,8 @@ class Box:
         Cells per side, whose numbers replace the points; 0 keeps the points.
     clamp : bool
         Whether points outside are moved to the edge rather than rejected.
+    degrees : bool
+        Whether points are latitude and longitude on the whole Earth, which has no box.
     """
 
     left: float
@@ -40,6 +43,11 @@ class Box:
     side: float
     cells: int
     clamp: bool
+    degrees: bool = False
+
+
+EARTH = Box(0.0, 0.0, 0.0, 0, False, degrees=True)
+_DEGREES = np.array([90.0, 180.0])
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,10 @@ def _item(
     numbers = [table.dialect.number(text) for text in fields[1:]]
     if None in numbers or box is None:
         return None, why_no_number(table, fields[1 + numbers.index(None)])
+    if box.degrees:
+        at = np.array(numbers, dtype=float)
+        outside = (np.abs(at) > _DEGREES).any()
+        return at, "latitude outside ±90° or longitude outside ±180°" if outside else ""
     at = np.array(numbers, dtype=float) - (box.left, box.bottom)
     if box.clamp:
         at = np.clip(at, 0.0, box.side)
@@ -207,6 +219,39 @@ def synthetic_points(side: float, equal: bool, seed: int) -> Users:
             for centre, size in zip(centres, _sizes(rng, equal), strict=True)
         ]
     )
+
+
+def synthetic_places(equal: bool, seed: int) -> Users:
+    """Return synthetic users, each with places around a random one, in degrees, from a seed."""
+    users = synthetic_points(1.0, equal, seed)
+    corner, size = np.array([-60.0, -180.0]), np.array([130.0, 360.0])
+    return replace(users, items=tuple(corner + size * own[:, ::-1] for own in users.items))
+
+
+def users_of_checkins(rows: Any, name: str) -> Users:
+    """Return the users of check-ins, their items latitude and longitude in degrees.
+
+    Parameters
+    ----------
+    rows : explorer.checkins.selection.SelectedRows
+    name : str
+        Of the file.
+
+    Raises
+    ------
+    TableFileError
+        If there are none, or too many rows.
+    """
+    if not rows.rows:
+        raise TableFileError(f"{name}: no check-in to read; open a file with some")
+    if rows.rows > _MAX_CHECKINS:
+        raise TableFileError(
+            f"{name}: {rows.rows:,} check-ins; give at most {_MAX_CHECKINS:,}, of fewer users"
+        )
+    at = np.column_stack([rows.lat, rows.lon])
+    starts = np.flatnonzero(np.diff(rows.user)) + 1
+    items = tuple(np.split(at, starts))
+    return Users(name, tuple(f"user {i}" for i in range(1, len(items) + 1)), items)
 
 
 def perturb(users: Users, seed: int) -> Users:

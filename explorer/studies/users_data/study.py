@@ -14,6 +14,7 @@ from explorer.studies.base.builders import (
     file,
     real,
     share,
+    table,
 )
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.numbers import nearest
@@ -42,8 +43,10 @@ from explorer.studies.metric_space.parameters import (
     GRID,
     MATRIX,
     POINTS,
+    SPHERE,
     SQUARE_L1,
     SQUARE_L2,
+    TYPED,
     space_parameters,
 )
 from explorer.studies.users_data import algorithms, comparison, guarantee
@@ -61,18 +64,19 @@ from explorer.studies.users_data.inputs import (
     LOCAL,
     MAX_ITEMS,
     ONE_HOT,
+    PLACES,
     POSITION,
     SPLIT,
     Inputs,
 )
 
-_KINDS = (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS, SQUARE_L2, SQUARE_L1)
+_KINDS = (GRID, CLUSTERED, DISCRETE, MATRIX, TYPED, POINTS, SPHERE, SQUARE_L2, SQUARE_L1)
 _MAX_BARS = 100
 _OF_RELEASES = ("shares", "map", "mean")
 _OF_COMPARISONS = ("moved", "found_out")
 _DRAWN = (("sizes", (DRAWN,)),)
 _LIMITS = {
-    "space_cells": (8, 20),
+    "space_cells": (4, 20),
     "space_items": (20, MAX_ITEMS),
     "space_clusters": (5, 20),
     "space_each": (4, 20),
@@ -112,7 +116,7 @@ PARAMETERS = (
         "privacy of a user",
         "The privacy of a user's whole data, per largest distance: a change by earth mover's "
         "distance w is protected at ε = αw. Smaller is more private.",
-        20.0,
+        60.0,
         1e-2,
         800.0,
         key="alpha",
@@ -168,8 +172,18 @@ PARAMETERS = (
         (
             (ONE_HOT, "which item it is: shares of the items"),
             (POSITION, "its position in the plane"),
+            (PLACES, "its distance to places"),
             (FILE, "your own (CSV: one row of values an item)"),
         ),
+        quantities=("mean",),
+    ),
+    table(
+        "places",
+        "places",
+        "The public places that the distance is averaged to, a row each: on the Earth latitude and "
+        "longitude in degrees, else x and y in the unit of the file.",
+        "10 10",
+        relevant_when=(("query", (PLACES,)),),
         quantities=("mean",),
     ),
     file(
@@ -226,10 +240,20 @@ PARAMETERS = (
     file(
         "users",
         "file of users' data",
-        "A CSV file with one item a line: user,item (items of the space, by name or number) or "
-        "user,x,y on a grid or square. Without a file synthetic users are used.",
+        "A CSV file with one item a line: user,item (items of the space, by name or number), "
+        "user,x,y on a grid or square, or user,latitude,longitude on the Earth. Without a file "
+        "synthetic users are used.",
         (".csv", ".tsv", ".txt"),
         group="data",
+    ),
+    file(
+        "checkins",
+        "check-in file",
+        "Check-ins on the Earth, in any format that the map reads; used in place of the file of "
+        "users' data. Users have different numbers of them: choose to draw s of each.",
+        (".csv", ".tsv", ".txt", ".gz", ".zip", ".parquet", ".geojson", ".json", ".gpkg", ".xlsx"),
+        group="data",
+        relevant_when=(("space", (SPHERE,)),),
     ),
     file(
         "second",
@@ -331,14 +355,19 @@ _MAX_DISTANCE = math.sqrt(2)
 
 
 def _shares_headline(result: Result, _found: ClaimedBound | None) -> Headline | None:
-    rmse, moved = (result.number(key) for key in ("rmse", "moved"))
+    rmse = result.number("rmse")
+    moved = next((r for r in result.readouts if r.key == "moved"), None)
     if rmse is None:
         return None
     text = f"The estimated shares: {error_phrase(rmse, Statistic.RMS, role=Role.ESTIMATE)} in all"
     if rmse > _MAX_DISTANCE:
-        text = f"Says nothing: no two histograms are further apart than {nearest(_MAX_DISTANCE)}"
-    if moved is not None:
-        text += f"; an answer lies {nearest(moved)} from its item on average"
+        text = (
+            "Not informative: the expected error exceeds the largest possible one "
+            f"({nearest(_MAX_DISTANCE)})"
+        )
+    if moved is not None and moved.value is not None:
+        far = f"{nearest(moved.value)} {moved.unit}".rstrip()
+        text += f". A reported item lies {far} from the true one on average"
     shown = None if rmse > _MAX_DISTANCE else Statistic.RMS
     return Headline(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
 

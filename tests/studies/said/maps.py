@@ -19,6 +19,17 @@ def _levels(a: Ask, name: str, count: int) -> list[Said]:
     return [said for said in a.curve(name) if said.value > 0][:count]
 
 
+def _figure_1(numbers):
+    """Return the numbers of Figure 1's preset in the order of its text."""
+    mechanisms = ("adaptive", "pyramid", "least-squares", "laplace", "top")
+    found = ["1", *(Said(numbers[f"{key}_emd"]) for key in mechanisms)]
+    for epsilon in ("0.1", "1"):
+        found.append(epsilon)
+        for measure in ("emd", "similarity", "pearson", "kl"):
+            found += [Said(numbers[f"{key}_{measure}_{epsilon}"]) for key in ("pyramid", "laplace")]
+    return tuple(found)
+
+
 SAID = {
     ("heatmap-theory", "tight"): lambda a: (
         "20",
@@ -120,10 +131,7 @@ SAID = {
         "10",
         "20",
     ),
-    ("heatmap", "figure-1"): lambda a: (
-        "1",
-        *map(Said, preset_numbers("heatmap", "figure-1").values()),
-    ),
+    ("heatmap", "figure-1"): lambda a: _figure_1(preset_numbers("heatmap", "figure-1")),
     ("heatmap", "figure-10"): lambda a: _trends("figure-10"),
     ("heatmap", "figure-11"): lambda a: _trends("figure-11"),
     ("heatmap", "figure-9"): lambda a: (

@@ -87,12 +87,14 @@ SAID = {
         a("numerical_upper"),
         a("numerical_upper", clones="2023"),
         a("lower_2rr"),
+        a("lower_rdp"),
     ),
     ("shuffle-rdp", "figure-4b"): lambda a: (
         "1e5",
         a("theorem1"),
         a("unamplified"),
         a("clones_numerical"),
+        a("lower_rdp"),
     ),
     ("shuffle-rdp", "figure-4c"): lambda a: (
         "1e5",
@@ -101,6 +103,9 @@ SAID = {
         a("theorem1"),
         "1e7",
         a("theorem1", n=10**7),
+        a("lower_rdp", n=10**5),
+        a("lower_rdp"),
+        a("lower_rdp", n=10**7),
     ),
     ("shuffle-rdp", "figure-5a"): lambda a: (
         "1.4",

@@ -91,6 +91,11 @@ SAID = {
         "2",
         Said(a.value("composed") * 20 * math.sqrt(2)),
     ),
+    ("itemwise", "one-change"): lambda a: (a("theorem43"), a("hops"), a("rough")),
+    ("itemwise", "own-table"): lambda a: (
+        Said(a.value("own_alpha0"), Role.UPPER),
+        Said(a.value("own_alpha"), Role.UPPER),
+    ),
     ("linear-queries", "city"): lambda a: (
         Said(1 / 25),
         a("k1"),
@@ -189,6 +194,7 @@ SAID = {
         Said(hadamard_delta()),
         a("item"),
     ),
+    ("frequency", "own-metric"): lambda a: ("25", a("own")),
     ("frequency", "near"): lambda a: (
         a("gkrr", space_near=0.01),
         "0.01",

@@ -117,13 +117,18 @@ class Measure:
 MEASURES = {
     measure.key: measure
     for measure in (
-        Measure("emd_km", "error in km", "km", "is off by less than {}", True, 1.0),
+        Measure("emd_km", "error in km", "km", "have an average error below {}", True, 1.0),
         Measure(
-            "emd", "error in sides of the map", "of its side", "is off by less than {}", True, 0.05
+            "emd",
+            "error in sides of the map",
+            "of its side",
+            "have an average error below {}",
+            True,
+            0.05,
         ),
-        Measure("similarity", "similarity", "", "has a similarity of at least {}", False, 0.8),
-        Measure("pearson", "Pearson r", "", "has a correlation of at least {}", False, 0.9),
-        Measure("kl", "KL divergence", "nats", "has a KL divergence below {}", True, 0.5),
+        Measure("similarity", "similarity", "", "have a similarity of at least {}", False, 0.8),
+        Measure("pearson", "Pearson r", "", "have a correlation of at least {}", False, 0.9),
+        Measure("kl", "KL divergence", "nats", "have a KL divergence below {}", True, 0.5),
     )
 }
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.geography.region import Box
+from explorer.polygon import Polygon
 from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
@@ -64,6 +65,7 @@ class EvaluationData:
     check: Callable[[], None] = lambda: None
     nobody: str = NO_CHECKINS
     image: str | None = None
+    polygon: Polygon | None = None
     _last: tuple[object, Any] = field(default=((), None), repr=False)
 
     @classmethod
@@ -81,6 +83,7 @@ class EvaluationData:
             selection.exact_share,
             check,
             image=selection.image,
+            polygon=selection.region.polygon,
         )
 
     @property
@@ -118,6 +121,7 @@ class EvaluationData:
                 share,
                 self.check,
                 self.image,
+                self.polygon,
             )
             self._last = ((users,), points)
         return self._last[1]

@@ -22,7 +22,12 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import level_of
 from explorer.studies.base.simulation import student_95
 from explorer.studies.heatmap.contributions import PARAMETERS, RULE, rule_of
-from explorer.studies.heatmap.experiments.samples import Place, Source, write_sample
+from explorer.studies.heatmap.experiments.samples import (
+    Place,
+    Source,
+    write_prior,
+    write_sample,
+)
 from explorer.studies.heatmap.experiments.trial import (
     MEASURE_MINIMA,
     MEASURES,
@@ -30,6 +35,9 @@ from explorer.studies.heatmap.experiments.trial import (
     Trial,
     make_trial,
 )
+from explorer.studies.heatmap.mechanisms import MECHANISMS, PRIORS
+from explorer.studies.heatmap.parameters import PARAMETERS as MAP_PARAMETERS
+from explorer.studies.heatmap.priors import Sources, priors_of
 
 QUANTILES = (0.05, 0.1, 0.5, 0.9, 0.95)
 
@@ -132,7 +140,7 @@ def differences(values: Sequence[ArrayLike], others: Sequence[ArrayLike]) -> tup
 
 
 SCHEMA = "privacy-explorer-experiment/1"
-SETTINGS = ("resolution", "sigma", "w", "n0")
+SETTINGS = ("resolution", "sigma", "w", "n0", "top_percent")
 """Parameters of the map that stand in every row, null where the mechanism does not read them."""
 COUNTED = {p.key: p.default for p in PARAMETERS if p.key in RULE}
 """Those that the counts depend on, with their defaults."""
@@ -186,11 +194,16 @@ class Row:
 
 
 def rows_of(
-    points: Sequence[Point], seed: int, folder: Path, measures: Sequence[str] = MEASURES
+    points: Sequence[Point],
+    seed: int,
+    folder: Path,
+    sources: Sources,
+    measures: Sequence[str] = MEASURES,
 ) -> Iterator[Row]:
     """Count the samples of points, keep the counts in a folder, and yield rows with their trials.
 
-    The trials measure what is named, or everything.
+    The trials measure what is named, or everything. Public priors of the settings are made of
+    `sources` and kept in the folder, too.
 
     Raises
     ------
@@ -210,6 +223,7 @@ def rows_of(
             sides_km=point.place.sides_km,
             values=point.values,
             measures=measures,
+            priors=_priors(point, folder, sources),
         )
         for draw in range(point.draws):
             number = draw if point.resample else 0
@@ -228,6 +242,22 @@ def rows_of(
             used = max(used, users)
             trials.append({**alike, "counts": digest, "draw": draw})
         yield Row(point, tuple(trials), used)
+
+
+def _priors(point: Point, folder: Path, sources: Sources) -> list[str]:
+    """Return the digests of a point's priors, kept in a folder."""
+    named = ("mechanism", *PRIORS)
+    values = {p.key: point.values.get(p.key, p.default) for p in MAP_PARAMETERS if p.key in named}
+    if not set(PRIORS) <= set(MECHANISMS[str(values["mechanism"])].uses):
+        return []
+    priors = priors_of(values, point.place.region, point.level, sources, point.source.data)
+    return [write_prior(prior.masses, folder) for prior in priors]
+
+
+Draws = dict[str, list[float]]
+"""Of a row: by measure a number a draw."""
+Variant = tuple[str, float | None]
+"""A mechanism, and the share of cells that it keeps, if it reads one (`variant_of`)."""
 
 
 @dataclass(frozen=True)
@@ -262,13 +292,11 @@ class Trials:
         -------
         dict
             ``rows``: a mapping for each row; ``means``: over the regions of otherwise equal rows;
-            ``differences``: of these from the first mechanism's; ``digest``: sha256 of keys and
+            ``differences``: of these from the first mechanism's; ``pooled``: over all runs in all
+            regions, as the paper's figures show them (`pooled`); ``digest``: sha256 of keys and
             numbers in the order of the keys, so that it does not depend on how they were found.
         """
-        draws = [
-            {m: _numbers([results[self.key(trial)][m] for trial in row.trials]) for m in MEASURES}
-            for row in self.rows
-        ]
+        draws = self.draws(results)
         rows = [
             {
                 **_labels(row),
@@ -277,16 +305,32 @@ class Trials:
             for row, of_row in zip(self.rows, draws, strict=True)
         ]
         means, compared = _over_regions(self.rows, draws)
-        return {"rows": rows, "means": means, "differences": compared, "digest": digest(results)}
+        return {
+            "rows": rows,
+            "means": means,
+            "differences": compared,
+            "pooled": pooled(self.rows, draws),
+            "digest": digest(results),
+        }
+
+    def draws(self, results: Mapping[str, Found]) -> list[Draws]:
+        """Return what the trials of every row measured: a number a draw, NaN where there is none.
+
+        A measure that the trials leave out has none.
+        """
+        return [
+            {
+                m: _numbers([results[self.key(trial)].get(m) for trial in row.trials])
+                for m in MEASURES
+            }
+            for row in self.rows
+        ]
 
 
 def digest(results: Mapping[str, Found]) -> str:
     """Return the sha256 of keys and what was found under them, in the order of the keys."""
     text = json.dumps(dict(sorted(results.items())), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-Draws = dict[str, list[float]]
 
 
 def _numbers(values: Sequence[float | None]) -> list[float]:
@@ -328,30 +372,79 @@ def _over_regions(
     rows: Sequence[Row], draws: Sequence[Draws]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return means over regions, and their differences from the first mechanism's."""
-    groups: dict[str, dict[str, dict[str, list[list[float]]]]] = {}
-    labels: dict[tuple[str, str], dict[str, Any]] = {}
-    for row, of_row in zip(rows, draws, strict=True):
-        label = {**_labels(row), "region": "mean", "users": None}
-        mechanism = label["mechanism"]
-        setting = {**label, "mechanism": "", "w": None, "n0": None}
-        varied = {key: row.point.values.get(key) for key in ("w", "n0")}
-        name = json.dumps([setting, varied], sort_keys=True)
-        labels.setdefault((name, mechanism), label)
-        group = groups.setdefault(name, {}).setdefault(mechanism, {m: [] for m in MEASURES})
-        for measure in MEASURES:
-            group[measure].append(of_row[measure])
+    groups, labels = by_setting(rows, draws)
     means, compared = [], []
     for name, by_mechanism in groups.items():
         first = next(iter(by_mechanism))
-        for mechanism, values in by_mechanism.items():
-            label = labels[name, mechanism]
+        for variant, values in by_mechanism.items():
+            label = labels[name, variant]
             result = {m: summarise(v, MEASURE_MINIMA[m]) for m, v in values.items()}
             means.append({**label, **_mean_columns(result)})
-            if mechanism != first:
+            if variant != first:
                 against = by_mechanism[first]
                 paired = {m: summarise(differences(v, against[m])) for m, v in values.items()}
-                compared.append({**label, "against": first, **_mean_columns(paired)})
+                compared.append({**label, "against": first[0], **_mean_columns(paired)})
     return means, compared
+
+
+def by_setting(
+    rows: Sequence[Row], draws: Sequence[Draws]
+) -> tuple[
+    dict[str, dict[Variant, dict[str, list[list[float]]]]],
+    dict[tuple[str, Variant], dict[str, Any]],
+]:
+    """Return draws by setting, mechanism and measure, a list a region, and each group's labels."""
+    groups: dict[str, dict[Variant, dict[str, list[list[float]]]]] = {}
+    labels: dict[tuple[str, Variant], dict[str, Any]] = {}
+    for row, of_row in zip(rows, draws, strict=True):
+        label = {**_labels(row), "region": "mean", "users": None}
+        variant = variant_of(label)
+        setting = {**label, "mechanism": "", **dict.fromkeys(_OF_MECHANISM)}
+        varied = {key: row.point.values.get(key) for key in ("w", "n0")}
+        name = json.dumps([setting, varied], sort_keys=True)
+        labels.setdefault((name, variant), label)
+        group = groups.setdefault(name, {}).setdefault(variant, {m: [] for m in MEASURES})
+        for measure in MEASURES:
+            group[measure].append(of_row[measure])
+    return groups, labels
+
+
+_OF_MECHANISM = ("w", "n0", "top_percent")
+"""Settings that are null where a mechanism does not read them, and distinguish no group."""
+
+
+def variant_of(row: Mapping[str, Any]) -> Variant:
+    """Return the mechanism of a row of a report, with the share of cells that it keeps."""
+    return str(row["mechanism"]), row["top_percent"]
+
+
+def pooled(rows: Sequence[Row], draws: Sequence[Draws]) -> list[dict[str, Any]]:
+    """Return means over all runs in all regions, with Student's 95 % intervals.
+
+    Each region's draws count alike, as runs of one sample of R·D, which has R·D − 1 degrees of
+    freedom: what the figures of the heatmap paper shade (60 runs in Figure 1). The runs of a region
+    have its data in common, so that the interval is neither that of new noise alone nor that of
+    other regions; both stand in ``means``.
+
+    Returns
+    -------
+    list of dict
+        ``runs``: their number; by measure the mean, ``_low`` and ``_high``, null where there is
+        none.
+    """
+    groups, labels = by_setting(rows, draws)
+    result = []
+    for name, by_variant in groups.items():
+        for variant, values in by_variant.items():
+            columns: dict[str, Any] = {"runs": sum(map(len, values["emd"]))}
+            for measure, regions in values.items():
+                runs = [run for region in regions for run in region]
+                summary = summarise([runs], MEASURE_MINIMA[measure])
+                low, high = (summary and summary.noise) or (None, None)
+                columns[measure] = summary.mean if summary else None
+                columns[f"{measure}_low"], columns[f"{measure}_high"] = low, high
+            result.append({**labels[name, variant], "region": "all", **columns})
+    return result
 
 
 def _mean_columns(summaries: Mapping[str, Summary | None]) -> dict[str, float | int | None]:

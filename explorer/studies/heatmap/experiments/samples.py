@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -24,6 +25,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import CellCounts, UserCells, aggregate, one_cell_each, user_cells
 from explorer.privacy.heatmaps.counts import BY_CHECKINS, Contribution
 from explorer.privacy.noise.demonstration import IntArray
+from explorer.studies.heatmap.priors import Prior
 from explorer.user_rows import EARTH_STEP, Box
 
 UNIT_SQUARE: Box = (0.0, 0.0, 1.0, 1.0)
@@ -129,6 +131,44 @@ def _path(folder: Path, digest: str) -> Path:
     return folder / f"{digest}.npz"
 
 
+def write_prior(masses: FloatArray, folder: Path) -> str:
+    """Write the masses of a prior into a folder, unless they are there, and return their digest."""
+    from io import BytesIO
+
+    digest = _digest_of_masses(masses)
+    path = _path_of_prior(folder, digest)
+    if not path.exists():
+        packed = BytesIO()
+        np.save(packed, masses)
+        write_whole(path, packed.getvalue())
+    return digest
+
+
+@lru_cache(maxsize=8)
+def open_prior(folder: str, digest: str) -> Prior:
+    """Return a prior whose masses `write_prior` wrote; the last few stay open.
+
+    Raises
+    ------
+    OSError
+        If there is none.
+    ValueError
+        If its content has changed.
+    """
+    masses = np.load(_path_of_prior(Path(folder), digest), allow_pickle=False)
+    if _digest_of_masses(masses) != digest:
+        raise ValueError(f"the prior {digest[:12]}… has been changed; run the experiment again")
+    return Prior((digest,), masses)
+
+
+def _digest_of_masses(masses: FloatArray) -> str:
+    return hashlib.sha256(masses.astype("<f8").tobytes()).hexdigest()
+
+
+def _path_of_prior(folder: Path, digest: str) -> Path:
+    return folder / f"{digest}.npy"
+
+
 UNITED_STATES = (0.0, -135.0, 50.0, -60.0)
 """The paper's box: latitudes 0…50, longitudes −135…−60."""
 PARTITION = 300
@@ -188,12 +228,28 @@ class Source(Protocol):
 
 def place_of(region: Region) -> Place:
     """Return a region as a place; its name has at most seven decimals, as many as count."""
-    return Place(",".join(degrees(side) for side in region.declared), region)
+    return Place(_sides(region), region)
 
 
 def degrees(value: float) -> str:
     """Format degrees to 10⁻⁷, without trailing zeros."""
     return np.format_float_positional(round(value, 7) + 0.0, trim="-")
+
+
+def plane_places(regions: Sequence[Region], images: Sequence[str | None]) -> list[Place]:
+    """Return regions of a plane in some of its images (None: points in no image) as places."""
+    return [
+        Place(" in ".join(filter(None, (_sides(region), image))), region, image)
+        for image in images
+        for region in regions
+    ]
+
+
+def _sides(region: Region) -> str:
+    """Return the name of a region: its sides as they are declared; of a plane x before y."""
+    south, west, north, east = region.declared
+    sides = region.declared if region.plane is None else (west, south, east, north)
+    return ",".join(degrees(side) for side in sides)
 
 
 def picture_places(data: Any, number: int, name: str) -> list[Place]:
@@ -275,11 +331,13 @@ class CheckinSource:
         """Return the users with the smallest hashes under the number's seed, or all."""
         assert place.region is not None
         box, seed = place.region.box, self._data_seed + number
-        points_key = (box, users, None if users is None else seed, place.image)
-        image = {} if place.image is None else {"image": place.image}
+        polygon = place.region.polygon
+        points_key = (box, polygon, users, None if users is None else seed, place.image)
+        parts = {"image": place.image, "polygon": polygon}
+        given = {name: part for name, part in parts.items() if part is not None}
         if self._last[0] != points_key:
             points = self._checkins.points(
-                box, users=users, data_seed=seed, check=self._check, **image
+                box, users=users, data_seed=seed, check=self._check, **given
             )
             self._last = (points_key, points)
         points = self._last[1]

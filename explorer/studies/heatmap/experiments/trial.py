@@ -26,7 +26,12 @@ from explorer.privacy.heatmaps.counts import Contribution
 from explorer.privacy.heatmaps.evaluation import BLOCKS, Interval, Metrics, exact_distance
 from explorer.studies.base.study import Selection, Tasks, default_request, relevant
 from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
-from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
+from explorer.studies.heatmap.experiments.samples import (
+    UNIT_SQUARE,
+    Sample,
+    open_prior,
+    open_sample,
+)
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (
     Counted,
@@ -59,6 +64,7 @@ def make_trial(
     seed: int,
     values: Mapping[str, Any],
     measures: Sequence[str] = MEASURES,
+    priors: Sequence[str] = (),
 ) -> Trial:
     """Return a trial.
 
@@ -78,6 +84,8 @@ def make_trial(
         the counts alone depend on, which have a digest of their own.
     measures : sequence of str
         Which of `MEASURES` are wanted.
+    priors : sequence of str
+        Digests of public priors on the grid.
     """
     settings = {key: value for key, value in values.items() if key not in OF_COUNTS}
     given = dict(default_request(HeatmapStudy(), **settings).values)
@@ -95,7 +103,7 @@ def make_trial(
             for p in PARAMETERS
             if p.key not in OF_COUNTS and relevant(p, given, "")
         },
-    }
+    } | ({"priors": list(priors)} if priors else {})
 
 
 def noise_seed(trial: Trial) -> int:
@@ -143,12 +151,13 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     selection = Selection(trial["counts"], Region(*UNIT_SQUARE))
     request = default_request(HeatmapStudy(), **trial["values"])
     request = replace(request, selection=selection, seed=noise_seed(trial))
-    estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch()))
+    priors = tuple(open_prior(task["folder"], digest) for digest in trial.get("priors", ()))
+    estimate = run_mechanism(Task(request, None, sample.counts, context, Stopwatch(), priors))
     return _compare(estimate.map, sample, context, trial)
 
 
 def run_grey(task: Mapping[str, Any]) -> Found:
-    """Return how near the evenly grey map comes to the true one of a trial: what no data give."""
+    """Return how near the uniform map comes to the true one of a trial: what no data give."""
     trial = task["trial"]
     sample, context = _open(task["folder"], trial["counts"])
     return _compare(SparseMap.uniform(sample.counts.level), sample, context, trial)
@@ -236,8 +245,12 @@ class TrialContext:
         raise LookupError(f"{selection.data}: a trial has counts and no check-ins")
 
     def file(self, value: str) -> Path:
-        """Raise `LookupError`: no parameter of the map names a file."""
+        """Raise `LookupError`: priors come with the trial."""
         raise LookupError(f"{value}: a trial opens no file")
+
+    def checkins_of_file(self, value: str) -> Any:
+        """Raise `LookupError`, as `file`."""
+        return self.file(value)
 
 
 @lru_cache(maxsize=8)

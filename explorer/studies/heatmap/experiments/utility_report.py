@@ -45,8 +45,8 @@ DIGITS = 3
 TARGET_SHARE, MEAN = "often", "mean"
 """Statistic of the draws that is shown: 90 % quantile or mean."""
 CURATOR_NOTE = (
-    "Estimated from these check-ins: choosing ε here is itself a look at the data. For a release "
-    "choose on a stand-in."
+    "Choosing ε from the real data is not covered by the guarantee. Before releasing, choose it "
+    "on synthetic or public data."
 )
 STAND_IN = (
     "Estimated on {users} users of a stand-in: no look at these check-ins. Vouch that the "
@@ -58,8 +58,8 @@ THEORY = (
 )
 FEW = " whose map has mass in at most w = {w} cells, others err more"
 CURATOR_ONLY = "curator only"
-IN_DRAWS, ON_AVERAGE = "in 9 of 10 draws", "on average over draws"
-NOT_KNOWN, NOT_PROVED = "computing…", "unproved"
+IN_DRAWS, ON_AVERAGE = "in 9 of 10 maps", "on average over draws"
+NOT_KNOWN, NOT_PROVED = "…", "unproved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Line:
 
 
 def reached_value(curve: ErrorCurve, measure: Measure) -> FloatArray:
-    """Return the error that 9 of 10 draws do not exceed; the mean where there is one draw alone."""
+    """Return the error that 9 of 10 maps do not exceed; the mean where there is one draw alone."""
     few = np.asarray(curve.draws) < 2  # or what is proved, of the mean
     return np.where(few, curve.mean, curve.quantile(measure.quantile))
 
@@ -105,12 +105,19 @@ def round_shown(value: float) -> float:
 
 
 def lines(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> list[Line]:
-    """Return the table of the ε that a target needs, the smallest first."""
+    """Return the table of the ε that a target needs, the smallest first.
+
+    A curve of fewer runs per point than `DRAWS` has no ε yet: what 9 of 10 maps reach is not
+    estimated from 3 of them.
+    """
     rows = []
     for curve in curves:
         title = MECHANISMS[curve.mechanism].title
         if curve.proved:
             rows.append(_proved_line(curve, measure, target, title))
+            continue
+        if min(curve.draws) < DRAWS:
+            rows.append(Line(curve.mechanism, title, NOT_KNOWN, None, False))
             continue
         result = estimates([curve], measure, target)[curve.mechanism]
         known = curve.x[np.isfinite(reached_value(curve, measure))]
@@ -143,7 +150,7 @@ def _proved_line(curve: ErrorCurve, measure: Measure, target: float, title: str)
 
 
 def at(curve: ErrorCurve, measure: Measure, x: float) -> float | None:
-    """Return what 9 of 10 draws reach at any x, read off the curve; None beyond its ends."""
+    """Return what 9 of 10 maps reach at any x, read off the curve; None beyond its ends."""
     y = reached_value(curve, measure)
     known = np.isfinite(y)
     if not known.any():
@@ -168,34 +175,45 @@ def headline(line: Line | None) -> str:
 def sentence(
     curve: ErrorCurve | None, measure: Measure, target: float, now: float, line: Line | None
 ) -> str:
-    """Return a sentence on the ε that a mechanism needs for a target, and on today's ε."""
+    """Return a sentence on the ε that a mechanism needs for a target, and on the current ε."""
     if curve is None or line is None or line.words == NOT_KNOWN:
-        return NOT_KNOWN
+        return few_runs(0 if curve is None else min(curve.draws))
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
     if curve.proved:
         return _proved_sentence(reach, line)
+    maps = f"9 of 10 maps by {line.title} {reach}"
     if line.epsilon is None:
-        text = (
-            f"With {line.title} this map {reach} in 9 of 10 draws only above ε = " + line.words[5:]
-        )
+        text = _out_of_reach(measure, target, line)
     else:
-        text = f"With {line.title} this map {reach} in 9 of 10 draws"
+        text = f"At {headline(line)}, {maps}."
     today = at(curve, measure, now)
-    text += "."
     if today is not None:
         value = measure.written(f"{APPROXIMATELY} {nearest(today, DIGITS)}")
-        text += f" At today's ε = {nearest(now, DIGITS)} it is {value}."
-    least = min(curve.draws)
-    if least < DRAWS:
-        text += f" So far from {least} draw{'s' * (least != 1)} a point."
+        side = "below" if measure.low_is_good else "above"
+        text += f" At the current ε = {nearest(now, DIGITS)} they are {side} {value}."
     return text
+
+
+def _out_of_reach(measure: Measure, target: float, line: Line) -> str:
+    """Return that no ε of the axis is enough, and what to do."""
+    side, larger = ("below", "larger") if measure.low_is_good else ("above", "smaller")
+    value = measure.written(nearest(target, DIGITS))
+    return (
+        f"No ε up to {line.words[5:]} keeps the {quantity_name(measure)} {side} {value} in 9 of 10 "
+        f"maps by {line.title}. Enter a {larger} value."
+    )
+
+
+def quantity_name(measure: Measure) -> str:
+    """Return the name of a measure without its unit."""
+    return measure.name.partition(" in ")[0]
 
 
 def _proved_sentence(reach: str, line: Line) -> str:
     if line.words == NOT_PROVED:
         return f"For {line.title} no bound on this error is proved; choose another in the table."
     above = "" if line.epsilon is not None else f" only above ε = {line.words[5:]}"
-    return f"With {line.title} this map {reach} {ON_AVERAGE}{above}: that is proved."
+    return f"Maps by {line.title} {reach} {ON_AVERAGE}{above}: that is proved."
 
 
 def search_report(result: Found, mechanism: str, measure: Measure, target: float) -> str:
@@ -203,14 +221,12 @@ def search_report(result: Found, mechanism: str, measure: Measure, target: float
     reach = measure.says.format(measure.written(nearest(target, DIGITS)))
     parts = []
     if result.enough is not None:
-        parts.append(f"ε = {at_most(result.enough)} is enough")
+        parts.append(f"ε = {at_most(result.enough)} is enough (95 % sure).")
     if result.not_enough is not None:
-        parts.append(f"ε = {at_least(result.not_enough)} is not")
-    draws = sum(result.draws.values())
-    return (
-        f"{', '.join(parts)}: with {MECHANISMS[mechanism].title} this map {reach} in 9 of 10 draws "
-        f"(95 % sure, {draws:,} draws)."
-    )
+        parts.append(f"ε = {at_least(result.not_enough)} is not enough (95 % sure).")
+    title, draws = MECHANISMS[mechanism].title, sum(result.draws.values())
+    parts.append(f"Wanted: 9 of 10 maps by {title} {reach}. Tried with {draws:,} runs.")
+    return " ".join(parts)
 
 
 def sure_answer(result: Found, mechanism: str, measure: Measure, target: float) -> tuple[str, str]:
@@ -222,7 +238,7 @@ def sure_answer(result: Found, mechanism: str, measure: Measure, target: float) 
 def over(axis: Axis, measure: Measure, now: float) -> str:
     """Return the description of curves over another parameter than ε."""
     name = measure.name[:1].upper() + measure.name[1:]
-    return f"{name} over {axis.symbol}, at today's ε = {nearest(now)}."
+    return f"{name} over {axis.symbol}, at the current ε = {nearest(now)}."
 
 
 def evaluation_text(came: Origin, users: int, mechanism: str, w: int) -> str:
@@ -232,15 +248,53 @@ def evaluation_text(came: Origin, users: int, mechanism: str, w: int) -> str:
     return template.format(users=f"{users:,}", cells=cells)
 
 
-def how_far(curves: Sequence[ErrorCurve], done: int, total: int, how: str) -> str:
-    """Return how many draws and trials there are."""
-    least = min((min(curve.draws) for curve in curves), default=0)
-    return f"{least} draw{'s' * (least != 1)} a point · {done:,} of {total:,} · {how}"
+FIRST_RUNS = 3
+"""Runs per point below which nothing is estimated."""
+
+
+def few_runs(runs: int) -> str:
+    """Return how many runs per point there are, of which no result is shown."""
+    if runs < FIRST_RUNS:
+        return f"Computing the first {FIRST_RUNS} runs per point."
+    return f"Preliminary: {runs} runs per point so far."
+
+
+def progress(runs: int, wanted: int, busy: bool, unfinished: bool) -> str:
+    """Return how many runs per point there are, and whether more follow."""
+    if busy and runs < DRAWS:
+        return few_runs(runs)
+    if busy:
+        return f"Computing: {runs} of {wanted} runs per point."
+    if unfinished:
+        return f"Cancelled at {runs} of {wanted} runs per point."
+    return f"{runs} runs per point."
+
+
+def mean_at(curve: ErrorCurve, x: float) -> str:
+    """Return the mean at any x, between points on the logarithm of x, with its 95 % interval.
+
+    Empty beyond the ends of the curve and where nothing is known.
+    """
+    known = np.isfinite(curve.mean)
+    xs = np.log(curve.x[known])
+    if not known.any() or not xs[0] - 1e-9 <= math.log(x) <= xs[-1] + 1e-9:
+        return ""
+    ends = (curve.mean, curve.low, curve.high)
+    mean, low, high = (float(np.interp(math.log(x), xs, y[known])) for y in ends)
+    text = nearest(mean, DIGITS)
+    if curve.proved or not (math.isfinite(low) and math.isfinite(high)):
+        return text
+    return f"{text} ({nearest(low, DIGITS)} to {nearest(high, DIGITS)})"
+
+
+def fewest_runs(curves: Sequence[ErrorCurve]) -> int:
+    """Return the number of runs per point that all curves have."""
+    return min((min(curve.draws) for curve in curves), default=0)
 
 
 def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
-    """Return how far the draws at the ε next to one tell what 9 of 10 draws reach."""
-    if curve is None or not curve.values or curve.proved:
+    """Return how far the draws at the ε next to one tell what 9 of 10 maps reach."""
+    if curve is None or not curve.values or curve.proved or min(curve.draws) < DRAWS:
         return ""
     place = int(np.argmin(np.abs(np.log(curve.x / epsilon))))
     values = [value for value in curve.values[place] if np.isfinite(value)]
@@ -249,14 +303,15 @@ def how_sure(curve: ErrorCurve | None, measure: Measure, epsilon: float) -> str:
     above = "no upper end" if high is None else nearest(high, DIGITS)
     return (
         f"From {len(values)} draws at ε = {nearest(float(curve.x[place]), DIGITS)}, what 9 of 10 "
-        f"reach lies with 95 % confidence between: {below} … {above}. “Make sure” draws more."
+        f"reach lies with 95 % confidence between: {below} … {above}. “Verify” "
+        "draws more."
     )
 
 
 def statistic_text(statistic: str, measure: Measure) -> str:
     """Return what the curves show."""
     side = "below" if measure.low_is_good else "above"
-    return f"9 of 10 draws are {side}" if statistic == TARGET_SHARE else "mean of draws"
+    return f"9 of 10 maps are {side}" if statistic == TARGET_SHARE else "mean of the runs"
 
 
 def table_rows(
@@ -285,7 +340,7 @@ def as_csv(
 
 
 STUDY = "heatmap"
-TITLE = "Which ε? What maps by each mechanism lose"
+TITLE = "Utility: what maps by each mechanism lose"
 TARGET, GREY = "target", "evenly_grey"
 """Readouts that a page draws as lines."""
 
@@ -318,7 +373,7 @@ def utility_result(
     drawn : sequence of Series
         As they are on the screen.
     grey : ndarray
-        What an evenly grey map errs at every x; empty while not known.
+        What a uniform map errs at every x; empty while not known.
     target : float
         What one can live with, in the unit of the measure.
     stamp : str
@@ -330,9 +385,9 @@ def utility_result(
     on_epsilon = axis.key == "epsilon"
     readouts = []
     if on_epsilon:
-        readouts.append(ScalarResult(TARGET, "what one can live with", target, unit=measure.unit))
+        readouts.append(ScalarResult(TARGET, "acceptable error", target, unit=measure.unit))
     if grey.size and np.isfinite(grey).all() and np.ptp(grey) == 0:
-        errs = "an evenly grey map " + ("errs" if measure.low_is_good else "has")
+        errs = "error of a uniform map" if measure.low_is_good else "a uniform map has"
         readouts.append(ScalarResult(GREY, errs, float(grey[0]), Role.EXACT, measure.unit))
     tables = [draws_table(curves, axis, measure)]
     if on_epsilon:
@@ -392,4 +447,4 @@ def _needed_epsilons(curves: Sequence[ErrorCurve], measure: Measure, target: flo
     """Return which ε each mechanism needs for the target."""
     wanted_value = measure.written(nearest(target, DIGITS))
     rows = tuple((line.title, line.words) for line in lines(curves, measure, target))
-    return Table("needed", f"ε for {wanted_value} in 9 of 10 draws", ("mechanism", "ε"), rows)
+    return Table("needed", f"ε for {wanted_value} in 9 of 10 maps", ("mechanism", "ε"), rows)

@@ -157,7 +157,7 @@ Asks = Generator[tuple[float, int], Sequence[float], Found]
 
 
 def search(target: float, low_is_good: bool = True) -> Asks:
-    """Find the smallest ε of `GRID` at which 9 of 10 draws reach a target, with 95 % confidence.
+    """Find the smallest ε of `GRID` at which 9 of 10 maps reach a target, with 95 % confidence.
 
     Bisection. Where even the most draws leave an ε undecided, its neighbours are tried outwards.
 
@@ -207,7 +207,7 @@ def search(target: float, low_is_good: bool = True) -> Asks:
 
 
 def reaches(values: Sequence[float], target: float, low_is_good: bool = True) -> bool | None:
-    """Return whether 9 of 10 draws reach a target; None if too few draws decide it.
+    """Return whether 9 of 10 maps reach a target; None if too few draws decide it.
 
     Wrong with a chance of at most `RISK_PER_LOOK`.
     """
