@@ -67,7 +67,7 @@ def usage_message(error: click.ClickException) -> str:
     text = " ".join(error.format_message().split()).rstrip(".")
     text = text.removeprefix("Invalid value: ").removeprefix("Invalid value for ")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{text}; '{context.command_path} --help' tells more" if context else text
+    return f"{text}; see '{context.command_path} --help'" if context else text
 
 
 def error_message(error: Exception) -> str:

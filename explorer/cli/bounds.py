@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from explorer.engine.runtime import StudyRuntime
     from explorer.engine.session.imported_curves import ImportedCurve
     from explorer.figures.export import ExportJob
-    from explorer.studies.base.study import Request, Study, Sweep
+    from explorer.studies.base.study import Request, Result, Study, Sweep
 
 
 MAX_POINTS = 100_000
@@ -85,25 +85,25 @@ class StudyCommand(click.Command):
 )
 @study_options(
     "Fix a parameter.",
-    "Begin with a figure or example of the paper.",
-    "What is on the y axis; default the first.",
+    "Start from a figure or example of the paper.",
+    "Quantity on the y axis. Default: the first that can be swept over the parameter of --sweep.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulations.")
 @click.option(
     "--solve",
     metavar="KEY",
-    help="Find the value of this parameter …",
+    help="Find the value of this parameter at which a curve reaches --target.",
     shell_complete=completion.of_study(completion.parameters),
 )
 @click.option(
-    "--for", "series", metavar="CURVE", help="… at which this curve (default the claimed one) …"
+    "--for", "series", metavar="CURVE", help="Curve for --solve. Default: the claimed one."
 )
-@click.option("--target", type=float, metavar="Y", help="… is Y.")
+@click.option("--target", type=float, metavar="Y", help="Value on the y axis for --solve.")
 @click.option(
     "--claim",
     metavar="SERIES",
     default="",
-    help="Claim this bound; default the tightest valid one.",
+    help="Claim this bound. Default: the tightest valid one.",
 )
 @click.option(
     "--hide",
@@ -112,6 +112,8 @@ class StudyCommand(click.Command):
     multiple=True,
     help="Hide this curve in the picture; may be repeated.",
 )
+@click.option("--x-range", metavar="A:B", help="Ends of a picture's x axis, in its unit.")
+@click.option("--y-range", metavar="A:B", help="Ends of a picture's y axis, in its unit.")
 @click.option(
     "--curves",
     "own_files",
@@ -162,6 +164,8 @@ def bounds_command(
     target: float | None,
     claim: str,
     hidden: tuple[str, ...],
+    x_range: str | None,
+    y_range: str | None,
     own_files: tuple[Path, ...],
     as_json: bool,
     output: Path | None,
@@ -191,7 +195,7 @@ def bounds_command(
     from explorer.studies.base.claims import check_claim, evaluate_claim
     from explorer.studies.registry import get_study
 
-    pixels = parse_size(size)
+    pixels = parse_size(size, dpi)
     moving = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
     if animate and (output is None or output.suffix.lower().removeprefix(".") not in moving):
         raise click.BadParameter(
@@ -237,9 +241,14 @@ def bounds_command(
             result,
             theme=theme,
             claim=claim,
-            hidden=hidden,
+            hidden=(*hidden, *_beyond_preset(study_used, preset, result, hidden)),
             left_out=left_out,
             own=tuple(imported_to_list(own)),
+        )
+        view = replace(
+            view,
+            x_range=_axis_range("x-range", x_range, view.x_log),
+            y_range=_axis_range("y-range", y_range, view.y_log),
         )
         claim_result = evaluate_claim(result, claim)
         if claim_result is not None and output is not None:
@@ -262,6 +271,36 @@ def bounds_command(
             animated = partial(with_frames, animation=animation, answer=host.answer)
             export(result, view, None, output, pixels, dpi, animated)
     return 0
+
+
+def _beyond_preset(
+    study: Study, preset_key: str | None, result: Result, hidden: tuple[str, ...]
+) -> list[str]:
+    """Return the curves that a preset does not draw, apart from hidden ones and imported ones."""
+    from explorer.studies.base.study import preset
+
+    drawn = preset(study, preset_key).curves if preset_key is not None else ()
+    known = [s.key for s in result.series if not s.own]
+    if not set(drawn) & set(known):
+        return []
+    return [key for key in known if key not in drawn and key not in hidden]
+
+
+def _axis_range(name: str, typed: str | None, log: bool) -> tuple[float, float] | None:
+    """Parse the ends of an axis, ``A:B``; None if they are not given."""
+    if typed is None:
+        return None
+    try:
+        low, high = map(float, typed.split(":"))
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(high - low) and low < high and (low > 0 or not log)):
+        raise click.BadParameter(
+            f"{typed!r} is no range; give two numbers, A:B, with A below B"
+            + (" and above 0, since the axis is logarithmic" if log else ""),
+            param_hint=f"--{name}",
+        )
+    return low, high
 
 
 def _write_reviewer(job: ExportJob) -> None:
@@ -338,10 +377,12 @@ def bounds_request(
     count_values(host.files())
     if quantity_key is not None:
         request = replace(request, quantity=quantity(study, quantity_key).key, sweep=None)
-    allowed = quantity(study, request.quantity).sweeps
     if sweep is not None:
         request = replace(request, sweep=parse_sweep(study, sweep))
-    elif request.sweep is None and allowed:
+        if quantity_key is None:
+            request = replace(request, quantity=_swept_quantity(study, request))
+    allowed = quantity(study, request.quantity).sweeps
+    if request.sweep is None and allowed:
         request = replace(request, sweep=default_sweep(study, allowed[0]))
     if request.sweep is not None and request.sweep.key not in allowed:
         raise ValueError(
@@ -349,6 +390,13 @@ def bounds_request(
             f"{', '.join(allowed)}, not over {request.sweep.key!r}"
         )
     return request
+
+
+def _swept_quantity(study: Study, request: Request) -> str:
+    """Return the request's quantity, or the first one that can be swept over the x axis."""
+    assert request.sweep is not None
+    able = [q.key for q in study.quantities if request.sweep.key in q.sweeps]
+    return request.quantity if request.quantity in able or not able else able[0]
 
 
 def parse_sweep(study: Study, text: str) -> Sweep:

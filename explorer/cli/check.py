@@ -20,8 +20,8 @@ import click
 def check_command(runs: int, seed: int, as_json: bool) -> int:
     """Check this installation: its numbers and its mechanisms.
 
-    Golden values are reproduced, tiny cases enumerated, lower bounds compared with upper bounds,
-    and mechanisms audited on two neighbouring data sets. The exit code is 1 if a check fails.
+    It reproduces golden values, enumerates small cases, compares lower with upper bounds, and
+    audits mechanisms on two neighbouring data sets. The exit code is 1 if a check fails.
     """
     from explorer.cli.running import open_host
     from explorer.engine.compute_tasks import SelfCheck, SelfCheckProgress, run_self_check

@@ -15,17 +15,21 @@ from click.core import ParameterSource
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.opening import (
+    image_option,
+    images_of,
     memory_option,
     open_file,
     parse_columns,
     parse_region,
     plane_option,
     print_columns,
+    prior_option,
+    prior_values,
     reading_arguments,
     reading_options,
     record_view,
 )
-from explorer.cli.options import check_folder, parse_pair
+from explorer.cli.options import check_folder, parse_pair, parse_size, picture_options
 from explorer.cli.running import Progress, report_written
 from explorer.csv_rows import CsvRows
 
@@ -33,14 +37,23 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
+    from explorer.engine.runtime import StudyRuntime
     from explorer.geography.region import Region
     from explorer.studies.heatmap.experiments.figures import Figure
     from explorer.studies.heatmap.experiments.plan import Point
+    from explorer.studies.heatmap.experiments.report_curves import OwnPoints
     from explorer.studies.heatmap.experiments.samples import Place
+    from explorer.studies.heatmap.priors import Sources
 
 
 QUALITY = "heatmap-quality"
 DRAWS = 10
+WITH_PRIOR = ("adaptive-prior",)
+"""Mechanisms that run without being named only if there is a prior."""
+KEPT = "top_percent"
+"""Parameter that takes a list: each value is a curve of the mechanisms that read it."""
+OWN = ("epsilon", "resolution", "users")
+"""Options that also replace a figure's values."""
 SWEPT = ("resolution", "sigma", "n0", "w", "epsilon")
 """Parameters of the map with an option for a list of values, the last varying fastest."""
 
@@ -113,19 +126,22 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
 )
 @reading_options
 @plane_option
+@image_option
 @click.option(
     "--region",
     "typed",
     multiple=True,
     callback=_regions,
     metavar="S,W,N,E",
-    help="A box of degrees; may be given several times.",
+    help="Box in degrees; may be repeated. With --plane: XMIN,YMIN,XMAX,YMAX, or padded; default: "
+    "the whole plane.",
 )
 @click.option(
     "--regions",
     type=click.IntRange(1, 90_000),
     metavar="N",
-    help="The N cells with most users of 300 × 300 over latitudes 0 to 50, longitudes −135 to −60.",
+    help="Use the N cells with most users, of a grid of 300 × 300 over latitudes 0 to 50 and "
+    "longitudes −135 to −60.",
 )
 @click.option(
     "--users",
@@ -135,12 +151,15 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     metavar="N|all,…",
     help="Number of users per region, those with the smallest hashes of their ids.",
 )
-@click.option("--data-seed", type=int, default=0, show_default=True, help="Key of these hashes.")
+@click.option(
+    "--data-seed", type=int, default=0, show_default=True, help="Key of the hashes of user ids."
+)
 @click.option(
     "--mechanisms",
     callback=_mechanisms,
     metavar="KEY,…",
-    help="Default: all of the map; for a figure those of the figure.",
+    help="Mechanisms of the map. Default: all, adaptive-prior only with --prior; for a figure, "
+    "those of the figure.",
 )
 @click.option(
     "--epsilon",
@@ -148,7 +167,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     show_default=True,
     callback=_list_callback("epsilon"),
     metavar="E,…",
-    help="Privacy of the map.",
+    help="ε, privacy of the map.",
 )
 @click.option(
     "--resolution",
@@ -182,6 +201,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     metavar="N,…",
     help="Selected cells per level.",
 )
+@prior_option
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Another parameter of the map."
 )
@@ -189,7 +209,8 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--draws",
     type=click.IntRange(1, 100_000),
     metavar="D",
-    help="Draws of the noise, equal for all mechanisms. Default: 10; for a figure the paper's.",
+    help="Number of noise draws, the same for all mechanisms. Default: 10; for a figure, as in the "
+    "paper.",
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of noise and synthetic data."
@@ -200,8 +221,21 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the rows with every setting (.csv), or the output of --json (.json).",
+    help="Write the rows with every setting (.csv), the output of --json (.json), a picture of the "
+    "means over all runs with their 95 % intervals (.png .svg .pdf), or these as a table in LaTeX "
+    "(.tex).",
 )
+@click.option(
+    "--overlay",
+    "overlaid",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.csv",
+    help="Draw points of your own into the picture: columns x and emd, similarity, pearson or kl, "
+    "perhaps with ends such as emd_low and emd_high, a name and a panel. Rows of one name and x "
+    "are runs, drawn as their mean with Student's 95 % interval. May be repeated.",
+)
+@picture_options("1600x1200")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of check-ins.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @memory_option
@@ -216,6 +250,10 @@ def experiment_command(
     workers: int,
     as_json: bool,
     output: Path | None,
+    overlaid: tuple[Path, ...],
+    size: str,
+    dpi: int,
+    theme: str,
     quiet: bool,
     cluster: Cluster | None,
     **arguments: Any,
@@ -228,25 +266,42 @@ def experiment_command(
     Progress is printed to standard error. Finished trials survive Ctrl+C, and the same command
     continues. The printed numbers are computed from the check-ins, for the curator only.
     """
+    from explorer.engine.runtime import StudyRuntime
     from explorer.studies.heatmap.experiments.plan import SCHEMA
 
     if as_list:
         click.echo(_list())
         return
     figure = _find_figure(ctx, name)
-    fixed = _fixed_parameters(arguments["settings"], figure)
-    _check_output(output)
+    fixed, lists = _fixed_parameters(arguments["settings"], figure)
+    thresholds = lists.pop(KEPT, None)
+    if figure is not None:
+        figure = _with_values(ctx, figure, lists, arguments)
+    pixels = parse_size(size, dpi)
+    _check_output(output, figure, arguments)
+    own = _own_points(overlaid, output)
     if arguments["data"] is not None:
         check_data(cluster)
     with ExitStack() as stack:
         executor = many_workers(stack, cluster, workers, quiet)
+        runtime = StudyRuntime()
+        stack.callback(runtime.close)
+        fixed |= _priors(runtime, figure, arguments)
         data = _open_data(stack, arguments, quiet)
-        points = _points(figure, data, fixed, seed, arguments)
-        report = run_points(stack, points, seed, executor, Progress(quiet))
+        points = _points(figure, data, fixed, thresholds, seed, arguments)
+        report = run_points(
+            stack, points, seed, executor, runtime.context(), Progress(quiet), figure
+        )
         about = {"experiment": name}
         if figure is not None:
-            about |= {"title": figure.title, "expected": figure.expected}
+            changed = _changed(ctx)
+            title = figure.title + (f"; changed: {', '.join(changed)}" if changed else "")
+            about |= {"title": title, "expected": figure.expected}
         settings = {"seed": seed, "data_seed": arguments["data_seed"], **fixed}
+        if thresholds is not None:
+            settings[KEPT] = thresholds
+        if figure is not None:
+            settings |= {**{key: arguments[key] for key in OWN if key in changed}, **lists}
         if data is not None:
             settings |= {"data": data.basename, "sha256": data.fingerprint}
         document = {
@@ -257,7 +312,8 @@ def experiment_command(
             **report,
         }
     if output is not None:
-        _write(output, document)
+        picture = {"size_px": pixels, "dpi": dpi, "theme_name": theme, "overlay": own}
+        _write(output, document, picture)
     click.echo(document_json(document) if as_json else as_table(document))
 
 
@@ -290,9 +346,9 @@ def _find_figure(ctx: click.Context, name: str | None) -> Figure | None:
     }
     needs_data = figure is None or figure.needs == CHECKINS
     takes_data = needs_data or (figure is not None and figure.needs == EITHER and "data" in given)
-    refused: tuple[str, ...] = () if figure is None else (*SWEPT, "users")
+    refused = () if figure is None else tuple(key for key in (*SWEPT, "users") if key not in OWN)
     if not takes_data:
-        refused += ("data", "columns", "plane", "typed", "regions", "data_seed")
+        refused += ("data", "columns", "plane", "image", "typed", "regions", "data_seed")
     elif figure is not None and not figure.regions:
         refused += ("typed", "regions")
     for key in refused:
@@ -306,7 +362,9 @@ def _find_figure(ctx: click.Context, name: str | None) -> Figure | None:
         )
     if "typed" in given and "regions" in given:
         raise click.BadParameter("choose --region or --regions", param_hint="--regions")
-    if figure is None and not {"typed", "regions"} & set(given):
+    if "regions" in given and "plane" in given:
+        raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--regions")
+    if figure is None and not {"typed", "regions", "plane"} & set(given):
         raise click.BadParameter(
             "name regions by --region S,W,N,E, or take the busiest cells by --regions N",
             param_hint="--region",
@@ -314,24 +372,72 @@ def _find_figure(ctx: click.Context, name: str | None) -> Figure | None:
     return figure
 
 
-def _fixed_parameters(settings: tuple[str, ...], figure: Figure | None) -> dict[str, Any]:
-    """Return the parameters of --set; raise BadParameter for those with their own options."""
+def _fixed_parameters(
+    settings: tuple[str, ...], figure: Figure | None
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return the parameters of --set, and those that take a list of values.
+
+    A list may be given of the share of cells kept, and of what a figure has on its x axis. Raises
+    BadParameter for those with their own options.
+    """
     from explorer.studies.base.study import parameter
     from explorer.studies.registry import get_study
 
     own = {"mechanism": "--mechanisms", **({} if figure else {key: f"--{key}" for key in SWEPT})}
     taken = {key for panel in figure.panels for key in panel.keys} if figure else set()
-    fixed = {}
+    on_axis = {panel.axis for panel in figure.panels} - {*OWN, "filled"} if figure else set()
+    if figure is not None:
+        own |= {key: f"--{key}" for key in OWN if key != "users"}
+    fixed: dict[str, Any] = {}
+    lists: dict[str, list[Any]] = {}
     for key, raw in (parse_pair(item, "--set") for item in settings):
         if key in own:
             raise click.BadParameter(f"{key} has an option: {own[key]}", param_hint="--set")
-        if key in taken:
+        if key in taken - on_axis:
             raise click.BadParameter(f"{key} is set by the figure", param_hint="--set")
         try:
-            fixed[key] = parameter(get_study("heatmap"), key).parse(raw)
+            p = parameter(get_study("heatmap"), key)
+            if key in on_axis or key == KEPT:
+                lists[key] = [p.parse(item.strip()) for item in raw.split(",")]
+            else:
+                fixed[key] = p.parse(raw)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--set") from error
-    return fixed
+    return fixed, lists
+
+
+def _changed(ctx: click.Context) -> list[str]:
+    """Return the options in place of what a figure says of itself, by name."""
+    options = (*OWN, "settings", "mechanisms", "draws", "typed", "regions", "image")
+    named = {"settings": "set", "typed": "region"}
+    given = (key for key in options if ctx.get_parameter_source(key) is ParameterSource.COMMANDLINE)
+    return [named.get(key, key) for key in given]
+
+
+def _with_values(
+    ctx: click.Context, figure: Figure, lists: dict[str, list[Any]], arguments: dict[str, Any]
+) -> Figure:
+    """Return the figure at the values of --epsilon, --resolution, --users and --set."""
+    given = {
+        key: arguments[key]
+        for key in OWN
+        if ctx.get_parameter_source(key) is ParameterSource.COMMANDLINE
+    }
+    for key, values in {**given, **lists}.items():
+        try:
+            figure = figure.with_values({key: values})
+        except ValueError as error:
+            option = f"--{key}" if key in OWN else "--set"
+            raise click.BadParameter(str(error), param_hint=option) from error
+    return figure
+
+
+def _priors(
+    runtime: StudyRuntime, figure: Figure | None, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the parameters of --prior, its files opened."""
+    chosen = arguments["mechanisms"] or (WITH_PRIOR if figure is None else ())
+    return prior_values(runtime, arguments["priors"], chosen)
 
 
 def _open_data(stack: ExitStack, arguments: dict[str, Any], quiet: bool) -> CheckinData | None:
@@ -358,6 +464,7 @@ def _points(
     figure: Figure | None,
     data: CheckinData | None,
     fixed: dict[str, Any],
+    thresholds: list[float] | None,
     seed: int,
     arguments: dict[str, Any],
 ) -> list[Point]:
@@ -373,7 +480,6 @@ def _points(
         CheckinSource,
         Source,
         busiest_places,
-        picture_places,
         place_of,
     )
     from explorer.studies.heatmap.mechanisms import MECHANISMS
@@ -381,8 +487,9 @@ def _points(
     where: list[tuple[Place, Source]] = []
     if data is not None:
         places = [place_of(region) for region in arguments["typed"]]
-        if figure is not None and figure.pictures and not figure.regions:
-            places = picture_places(data, figure.pictures, figure.name)
+        of_images = arguments["image"] is not None or (figure is not None and not figure.regions)
+        if data.plane is not None or of_images:
+            places = _on_plane(figure, data, arguments)
         places = places or busiest_places(
             data, arguments["regions"] or (figure.regions if figure else 1)
         )
@@ -394,28 +501,64 @@ def _points(
         mechanisms = arguments["mechanisms"] or figure.mechanisms or mechanisms_of_paper()
         draws = arguments["draws"] or figure.draws
         where = where or synthetic_sources(figure, seed)
-        return list(figure_points(figure, where, mechanisms, draws, fixed))
+        return list(figure_points(figure, where, mechanisms, draws, fixed, thresholds))
     axes = {key: arguments[key] for key in SWEPT}
-    ranked = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.comparable)
+    left_out = () if arguments["priors"] else WITH_PRIOR
+    ranked = tuple(
+        key for key, mechanism in MECHANISMS.items() if mechanism.comparable and key not in left_out
+    )
     mechanisms = arguments["mechanisms"] or ranked
     draws = arguments["draws"] or DRAWS
-    return list(quality_points(where, mechanisms, arguments["users"], draws, axes, fixed))
+    return list(
+        quality_points(where, mechanisms, arguments["users"], draws, axes, fixed, thresholds or ())
+    )
+
+
+def _on_plane(figure: Figure | None, data: CheckinData, arguments: dict[str, Any]) -> list[Place]:
+    """Return the regions and images of a plane that an experiment takes.
+
+    A figure takes its number of images, the first of the file, and the padded plane, unless others
+    are named; heatmap quality takes the named image or all, and the whole plane.
+    """
+    from explorer.geography.region import PlaneRegion
+    from explorer.studies.heatmap.experiments.samples import picture_places, plane_places
+
+    image, typed = arguments["image"], arguments["typed"]
+    if figure is not None and not (image or typed) and (data.images or not figure.regions):
+        return picture_places(data, figure.pictures or figure.regions, figure.name)
+    if data.plane is None:
+        raise ValueError(f"{data.basename} has no points in images; leave out --image")
+    whole = PlaneRegion.whole if figure is None else PlaneRegion.padded
+    return plane_places(typed or [whole(data.plane)], images_of(data, image))
 
 
 SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
 
 
 def run_points(
-    stack: ExitStack, points: list[Point], seed: int, executor: Executor, progress: Progress
+    stack: ExitStack,
+    points: list[Point],
+    seed: int,
+    executor: Executor,
+    sources: Sources,
+    progress: Progress,
+    figure: Figure | None = None,
 ) -> dict[str, Any]:
-    """Run the unknown trials of some points and return the report of all."""
+    """Run the unknown trials of some points and return the report of all.
+
+    That of a figure has ``verdicts`` on what the paper says of it.
+    """
     from explorer.engine.executors.base import task_key
     from explorer.engine.experiments import Checkpoint, find_trials, trials_file
+    from explorer.studies.heatmap.experiments.figures import verdicts
     from explorer.studies.heatmap.experiments.plan import Trials, rows_of
+    from explorer.studies.heatmap.experiments.trial import MEASURES
 
     folder = stack.enter_context(executor.shared_folder())
     rows = []
-    for row in rows_of(points, seed, folder):
+    on_earth = all(p.place.region is None or p.place.region.plane is None for p in points)
+    measures = [key for key in MEASURES if key != "emd_km" or on_earth]
+    for row in rows_of(points, seed, folder, sources, measures):
         rows.append(row)
         progress.counted(len(rows), len(points))
     progress.end()
@@ -443,7 +586,10 @@ def run_points(
         )
         raise
     progress.end()
-    return trials.report(results)
+    report = trials.report(results)
+    if figure is not None:
+        report["verdicts"] = verdicts(figure, trials, results)
+    return report
 
 
 def stamp_of(data: CheckinData | None) -> str:
@@ -453,13 +599,50 @@ def stamp_of(data: CheckinData | None) -> str:
     return SYNTHETIC if data is None else stamp(data.synthetic, curator_only=True)
 
 
-def _check_output(output: Path | None) -> None:
-    """Raise BadParameter if a file can't be written."""
-    if output is not None and output.suffix.lower() not in (".csv", ".json"):
+PICTURES = (".png", ".svg", ".pdf")
+OUTPUTS = (".csv", ".json", ".tex", *PICTURES)
+
+
+def _check_output(output: Path | None, figure: Figure | None, arguments: dict[str, Any]) -> None:
+    """Raise BadParameter if a file can't be written, before anything is run."""
+    if output is None:
+        return
+    suffix = output.suffix.lower()
+    if suffix not in OUTPUTS:
         raise click.BadParameter(
-            f"{output.name!r} ends neither with .csv nor with .json", param_hint="--output"
+            f"{output.name!r}: the extension chooses the format, one of {' '.join(OUTPUTS)}",
+            param_hint="--output",
+        )
+    varied = [key for key in (*SWEPT, "users") if len(arguments[key]) > 1]
+    if figure is None and suffix in PICTURES and len(varied) > 1:
+        options = " and ".join(f"--{key}" for key in varied)
+        raise click.BadParameter(
+            f"a picture has one x axis, and {options} have several values each; give several of "
+            "one, or write .csv or .tex",
+            param_hint="--output",
+        )
+    if figure is None and suffix in PICTURES and varied == ["users"] and None in arguments["users"]:
+        raise click.BadParameter(
+            "all is no place on the axis of a picture; give numbers of users", param_hint="--users"
         )
     check_folder(output, "--output")
+
+
+def _own_points(files: tuple[Path, ...], output: Path | None) -> tuple[OwnPoints, ...]:
+    """Return the points of the files of --overlay."""
+    from explorer.studies.heatmap.experiments.report_curves import read_points
+
+    if files and (output is None or output.suffix.lower() not in PICTURES):
+        raise click.BadParameter(
+            f"needs a picture: --output FILE, one of {' '.join(PICTURES)}", param_hint="--overlay"
+        )
+    own: list[OwnPoints] = []
+    for path in files:
+        try:
+            own += read_points(path)
+        except (OSError, ValueError) as error:
+            raise click.BadParameter(str(error), param_hint="--overlay") from error
+    return tuple(own)
 
 
 def document_json(document: dict[str, Any]) -> str:
@@ -467,12 +650,21 @@ def document_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _write(output: Path, document: dict[str, Any]) -> None:
-    """Write a document as JSON, or its rows as CSV below comment lines with the rest."""
+def _write(output: Path, document: dict[str, Any], picture: dict[str, Any]) -> None:
+    """Write a document as JSON, as CSV below comment lines, as a table in LaTeX, or drawn."""
     from explorer.files import write_whole
 
-    if output.suffix.lower() == ".json":
+    suffix = output.suffix.lower()
+    if suffix in PICTURES:
+        from explorer.figures.pages.experiment import experiment_picture
+
+        write_whole(output, experiment_picture(document, suffix[1:], **picture))
+        report_written(output)
+        return
+    if suffix == ".json":
         text = document_json(document) + "\n"
+    elif suffix == ".tex":
+        text = _latex(document)
     else:
         rest = {key: value for key, value in document.items() if not isinstance(value, list)}
         table = io.StringIO()
@@ -484,6 +676,22 @@ def _write(output: Path, document: dict[str, Any]) -> None:
     report_written(output)
 
 
+def _latex(document: dict[str, Any]) -> str:
+    """Return the means over all runs as a ``tabular``, verdicts and stamp as comments."""
+    from explorer.figures.table_copy import format_table
+    from explorer.studies.heatmap.experiments.report_curves import (
+        interval_line,
+        report_table,
+        verdict_lines,
+    )
+
+    columns, rows = report_table(document)
+    title = str(document.get("title", document["experiment"]))
+    table = format_table(columns, rows, "latex", title, interval_line(document))
+    comments = [*verdict_lines(document), document["stamp"]]
+    return table + "".join(f"% {line}\n" for line in comments)
+
+
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -491,17 +699,24 @@ def _plain(value: Any) -> str:
 def as_table(document: dict[str, Any]) -> str:
     """Return the rows as a table for a terminal."""
     from explorer.studies.base.numbers import nearest
+    from explorer.studies.heatmap.experiments.report_curves import verdict_lines
 
     rows = document["rows"]
     heads = ["region", "mechanism", "epsilon", "users", "draws"]
+    if any(row[KEPT] is not None for row in rows):
+        heads.insert(2, KEPT)
+    # Kilometres are nowhere but on the Earth.
+    shown = [key for key in SHOWN if key != "emd_km" or any(row[key] is not None for row in rows)]
     if "axis" in rows[0]:
         heads += ["axis", "x"]
-    lines = [[*heads, *SHOWN]]
+    lines = [[*heads, *shown]]
     for row in rows:
-        measured = ("–" if row[key] is None else nearest(row[key]) for key in SHOWN)
-        lines.append([*(str(row[key]) for key in heads), *measured])
+        measured = ("–" if row[key] is None else nearest(row[key]) for key in shown)
+        cells = ("–" if row[key] is None else str(row[key]) for key in heads)
+        lines.append([*cells, *measured])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = [
         "  ".join(f"{cell:{w}}" for cell, w in zip(line, widths, strict=True)) for line in lines
     ]
-    return "\n".join([*(line.rstrip() for line in table), document["stamp"]])
+    said = verdict_lines(document)
+    return "\n".join([*(line.rstrip() for line in table), *said, document["stamp"]])

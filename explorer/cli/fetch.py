@@ -13,10 +13,10 @@ import click
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
-    help="Folder to put the file in; default the present one.",
+    help="Folder for the file. Default: the current folder.",
 )
 def fetch_command(source: str, folder: Path) -> None:
-    """Download a public check-in file (SNAP), going on where an earlier call stopped."""
+    """Download a public check-in file (SNAP), or continue an interrupted download."""
     from explorer.checkins.errors import FetchError
     from explorer.checkins.public_files import SOURCES, fetch_source, preset
 

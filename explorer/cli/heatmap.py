@@ -15,6 +15,7 @@ from explorer.cli.cluster import check_data, cluster_options
 from explorer.cli.opening import (
     ALL,
     Backdrop,
+    background_option,
     extent_of,
     image_option,
     images_of,
@@ -24,7 +25,10 @@ from explorer.cli.opening import (
     parse_region,
     picture_option,
     plane_option,
+    polygon_option,
     print_columns,
+    prior_option,
+    prior_values,
     reading_arguments,
     reading_options,
     record_view,
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.checkins.public_files import Preset
     from explorer.engine.executors.cluster import Cluster
+    from explorer.figures.pages.backdrop import BackgroundFile
     from explorer.figures.view_state import ViewState
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
@@ -58,21 +63,23 @@ class StudyCommand(click.Command):
         from explorer.checkins.readers import all_readers
 
         super().format_help_text(ctx, formatter)
-        formats = " or ".join(reader.name for reader in all_readers())
+        *most, last = [reader.name for reader in all_readers()]
         with formatter.indentation():
             formatter.write_paragraph()
             formatter.write_text(
-                f"FILE is {formats}; the word sample stands for the bundled synthetic one. "
-                "Several files, or a folder of them, are one data set: lines are numbered in each, "
-                "and folders called NAME=VALUE are columns."
+                f"FILE is {', '.join(most)} or {last}; the word sample stands for the bundled "
+                "synthetic one. Several files, or a folder of them, are one data set: lines are "
+                "numbered in each, and folders called NAME=VALUE are columns."
             )
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, then the study's, then --help."""
+        from explorer.studies.heatmap.mechanisms import PRIORS
         from explorer.studies.registry import get_study
 
         *own, usage = super().get_params(ctx)
-        return [*own, *(_option(p) for p in get_study("heatmap").parameters), usage]
+        declared = (p for p in get_study("heatmap").parameters if p.key not in PRIORS)
+        return [*own, *map(_option, declared), usage]  # priors: --prior
 
 
 def _option(p: Parameter) -> click.Option:
@@ -109,13 +116,16 @@ def _option(p: Parameter) -> click.Option:
     "--region",
     callback=parse_region,
     metavar="LATMIN,LONMIN,LATMAX,LONMAX",
-    help="Box of degrees; west above east, as 177 and -178, is across 180°. Default: the sample's, "
-    "or the extent of the check-ins. Of a --plane: "
-    "XMIN,YMIN,XMAX,YMAX, or padded (the square of the next power of two); default: all of it.",
+    help="Box in degrees; it crosses 180° if west is above east, such as 177 and -178. Default: "
+    "the sample's box, or the extent of the check-ins. With --plane: XMIN,YMIN,XMAX,YMAX, or "
+    "padded (the square of the next power of two); default: the whole plane.",
 )
+@polygon_option
 @plane_option
 @picture_option
+@background_option
 @image_option
+@prior_option
 @click.option(
     "--preset",
     "preset_key",
@@ -132,10 +142,14 @@ def _option(p: Parameter) -> click.Option:
 @click.option(
     "--share",
     type=click.FloatRange(0, 1, min_open=True),
-    help="This share of the users (0.1 is a tenth), by the hash of their ids.",
+    help="Share of the users (0.1 is a tenth), selected by the hash of their ids.",
 )
 @click.option(
-    "--data-seed", type=int, default=0, show_default=True, help="Public key of these hashes."
+    "--data-seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Public key of the hashes of user ids.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of demonstration noise.")
 @click.option(
@@ -176,10 +190,10 @@ def _option(p: Parameter) -> click.Option:
     type=click.Choice(["both", "private", "true", "centres", "points"]),
     default="both",
     show_default=True,
-    help="Heatmaps in the file: the private one and the one next to it, private ones only, or the "
-    "one next to it only: the true one (for the curator only), centres or points, each a row of a "
-    "CSV. Without the true map nothing that depends on the check-ins otherwise is written or "
-    "printed.",
+    help="Heatmaps in the file: the private map and the one beside it (both), private maps only, "
+    "or only the one beside it: the true map (for the curator only), centres or points (a CSV has "
+    "one row for each). Without the true map, nothing else that depends on the check-ins is "
+    "written or printed.",
 )
 @picture_options("1600x900")
 @without_option
@@ -203,9 +217,12 @@ def _option(p: Parameter) -> click.Option:
 def heatmap_command(
     files: tuple[Path, ...],
     region: Region | None,
+    polygon: Region | None,
     plane: Plane | None,
     picture: Backdrop | None,
+    backgrounds: tuple[BackgroundFile, ...],
     image: str | None,
+    priors: dict[str, str],
     preset_key: str | None,
     start: str | None,
     end: str | None,
@@ -233,6 +250,7 @@ def heatmap_command(
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.public_files import preset
+    from explorer.engine.runtime import file_value
     from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region
@@ -240,7 +258,10 @@ def heatmap_command(
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
-    pixels, reading = parse_size(size), reading_arguments(values)
+    pixels, reading = parse_size(size, dpi), reading_arguments(values)
+    if polygon is not None and region is not None:
+        raise click.BadParameter("choose --region or --polygon", param_hint="--polygon")
+    region = polygon or region
     if panes not in ("both", "private", *values["beside"].split(",")):
         what = "the true map" if panes == "true" else "the map of them"
         raise click.BadParameter(f"needs {what}: --beside {panes}", param_hint="--panes")
@@ -251,6 +272,10 @@ def heatmap_command(
     plane = plane or (picture.plane if picture else None)
     if plane is not None and "crs" in reading:
         raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--crs")
+    if plane is not None and polygon is not None:
+        raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--polygon")
+    if plane is not None and backgrounds:
+        raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--background")
     if plane is not None and preset_key is not None:
         raise click.BadParameter("is about the Earth; leave out --plane", param_hint="--preset")
     if image == ALL and (output is not None or panes == "private"):
@@ -278,6 +303,8 @@ def heatmap_command(
         }
     with ExitStack() as stack:
         host = open_host(stack, cluster, quiet=quiet)
+        shown = (values["mechanism"], *values["beside"].split(","))
+        values |= prior_values(host, priors, shown)
         data, suggested = open_file(
             stack,
             files,
@@ -316,6 +343,7 @@ def heatmap_command(
         )
         question = default_request(get_study("heatmap"), **values)
         named = host.add_file(picture.path) if picture is not None else ""
+        behind = tuple(file_value(Path(file.path)) for file in backgrounds)
         summaries: dict[str, dict[str, Any]] = {}
         for name in images_of(data, image):
             selection = replace(selection, image=name)
@@ -327,7 +355,13 @@ def heatmap_command(
                 if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
             )
             view = ViewState.for_result(
-                result, theme=theme, surfaces=shown, picture=named, left_out=left_out
+                result,
+                theme=theme,
+                surfaces=shown,
+                picture=named,
+                backgrounds=behind,
+                show_basemap=not behind,  # its coarse outline misleads beside true coasts
+                left_out=left_out,
             )
             summary = summaries[name or ""] = heatmap_summary(result, data, view)
         if image == ALL:
@@ -339,7 +373,7 @@ def heatmap_command(
             over = Over(animate) if animate in OF_MAPS else Over.PARAMETER
             animation = Animation(over, frames, data.first_time, data.last_time, animate)
             animated = partial(with_frames, animation=animation, answer=host.answer)
-            export(result, view, data, output, pixels, dpi, animated, quiet, backdrop)
+            export(result, view, data, output, pixels, dpi, animated, quiet, backdrop, backgrounds)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=1))
     else:
@@ -355,7 +389,9 @@ def _check_once(
 ) -> None:
     """Raise BadParameter for options that --once excludes."""
     if region is None:
-        raise click.BadParameter("needs to know where: give --region", param_hint="--once")
+        raise click.BadParameter(
+            "needs to know where: give --region or --polygon", param_hint="--once"
+        )
     others = {"--plane": plane, "--image": image, "--set-aside": set_aside, "--cluster": cluster}
     for option, given in others.items():
         if given is not None:
@@ -436,13 +472,14 @@ LEFT_OUT = "left out: only the private map is shown"
 def _curator_part(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return counts, metrics and timings, for the curator only."""
     from explorer.studies.heatmap.contributions import histogram_of
-    from explorer.studies.heatmap.text import FAR, in_unit
+    from explorer.studies.heatmap.text import AVERAGE_ERROR, FAR, in_unit
 
     report = data.report
     numbers = {r.key: r for r in result.readouts}
     region = result.request.selection.region if result.request.selection else None
-    far = in_unit(FAR, region)
+    far, error = in_unit(FAR, region), in_unit(AVERAGE_ERROR, region)
     metrics: dict[str, float | str | None] = {key: numbers[key].value for key in (*METRICS, far)}
+    metrics[error] = numbers[error].value if error in numbers else None
     if region is not None and region.plane is not None:
         metrics["unit"] = region.unit
     metrics["emd_lower"], metrics["emd_upper"] = numbers["emd"].low, numbers["emd"].high
@@ -493,7 +530,8 @@ def columns_read(data: CheckinData) -> dict[str, dict[str, Any] | None]:
 
 def paper_comparison(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
     """Return the counts of the paper after its filter next to ours, without sampling."""
-    whole = data.points(selection.region.box, selection.start, selection.end)
+    region = selection.region
+    whole = data.points(region.box, selection.start, selection.end, polygon=region.polygon)
     return {
         what: {"here": ours, "paper": theirs}
         for what, ours, theirs in paper.compare(whole.rows, whole.users_in_region)
@@ -560,7 +598,10 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(f"contributions (curator only): {summary['contributions']['note']}")
     if metrics["similarity"] is not None:
         unit = metrics.get("unit")
-        far, unit = (metrics["emd_km"], "km") if unit is None else (metrics["emd_unit"], unit)
+        suffix, unit = ("km", "km") if unit is None else ("unit", unit)
+        far, error = metrics[f"emd_{suffix}"], metrics.get(f"emd_blocks_{suffix}")
+        if error is not None:
+            lines.append(f"average error of this map (curator only): {format_number(error)} {unit}")
         distance = metrics["emd"]
         if distance is None:
             shown = format_interval(metrics["emd_lower"], metrics["emd_upper"]) + " of the side"

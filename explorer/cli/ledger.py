@@ -47,8 +47,8 @@ _population_option = click.option(
 def ledger_command() -> None:
     """Show, verify or export the ledger of releases; open, raise or join accounts.
 
-    A rollback of disk and settings together (a virtual machine), or a rewritten chain, is detected
-    only by certificates issued before.
+    If disk and settings are rolled back together (a virtual machine), or the chain is rewritten,
+    only certificates issued before can show it.
     """
 
 
@@ -95,7 +95,7 @@ def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_js
 )
 @_json_option
 def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -> int:
-    """Verify the hash chain, replay every gate, and compare with the entries this computer knows.
+    """Verify the hash chain, replay every gate, and compare with entries stored on this computer.
 
     Stored outputs and certificates are compared with their hashes in the entries.
 
@@ -227,7 +227,7 @@ def open_command(
 @_population_option
 @click.option("--to", required=True, metavar="P/Q", help="The new total ε.")
 def raise_command(file: Path | None, population: str | None, to: str) -> None:
-    """Raise the budget of a sum gate, which every later certificate states.
+    """Raise the budget of an account with a sum gate. Every later certificate states this.
 
     It is never lowered, and the ρ of a zcdp gate is never raised.
     """
@@ -243,7 +243,7 @@ def raise_command(file: Path | None, population: str | None, to: str) -> None:
 def external_command(file: Path | None, population: str | None, epsilon: str, what: str) -> None:
     """Record ε spent elsewhere on the same users, with the same unit and neighbours.
 
-    No gate refuses it: the account may be overdrawn, and then no release fits any more.
+    It is recorded in any case. If it overdraws the account, no further release is possible.
     """
     spent, text = positive(epsilon, "--epsilon"), " ".join(what.split())
     if not text:
@@ -263,7 +263,8 @@ def external_command(file: Path | None, population: str | None, epsilon: str, wh
 def join_command(file: Path | None, population: str, other: str, beforehand: bool) -> None:
     """Join two accounts permanently, because their users are the same.
 
-    Spending is added and the smaller limit applies, so that perhaps no release fits any more.
+    The amounts spent are added and the smaller limit applies, so that further releases may be
+    impossible.
     """
     from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 
@@ -276,8 +277,8 @@ def join_command(file: Path | None, population: str, other: str, beforehand: boo
 def forget_command(file: Path | None) -> None:
     """Delete the marks of ids seen in files that were opened.
 
-    They serve what a release tells the curator of ids in files opened before. Entries, and how
-    often files were opened, stay.
+    A release uses them to report to the curator which files opened before have the same ids.
+    Entries, and how often files were opened, are kept.
     """
     from explorer.release.ledger import settings
     from explorer.release.ledger.known_data import forget_ids
@@ -387,7 +388,7 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
     yield f"  {'weeks':>7}  {'sum':>8}  zcdp at δ {weekly['delta']}"
     for row in weekly["adds_up_to"]:
         yield f"  {row['weeks']:>7}  {row['sum']:>8}  {row['zcdp']}"
-    yield f"  zcdp pays from {weekly['zcdp_pays_from']} releases"
+    yield f"  zCDP is cheaper from {weekly['zcdp_pays_from']} releases on"
 
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:

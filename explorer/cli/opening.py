@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from explorer.checkins.model import Question
     from explorer.checkins.sources import SniffedSource
     from explorer.engine.executors.base import Executor
+    from explorer.engine.runtime import StudyRuntime
+    from explorer.figures.pages.backdrop import BackgroundFile
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
+    from explorer.privacy.core.bound import FloatArray
+    from explorer.studies.base.study import Value
+    from explorer.user_rows import Box
 
 
 DECIMALS = {"point": ".", "comma": ","}
@@ -643,6 +648,69 @@ def read_picture(
     return Backdrop(path, data, Plane(0.0, 0.0, float(width), float(height)))
 
 
+def read_backgrounds(
+    _ctx: click.Context, _option: click.Parameter, paths: tuple[Path, ...]
+) -> tuple[BackgroundFile, ...]:
+    """Describe the files behind the map of the Earth (an option's callback)."""
+    if not paths:
+        return ()
+    from explorer.bounded import call
+    from explorer.figures.pages.backdrop import BackgroundFile
+    from explorer.geography.background import MEMORY, describe
+
+    found = []
+    for path in paths:
+        try:
+            about = call(describe, str(path.absolute()), name=path.name, memory=MEMORY)
+        except (OSError, ValueError) as error:
+            raise click.BadParameter(str(error)) from error
+        found.append(BackgroundFile(str(path.absolute()), path.name, about.credit))
+    return tuple(found)
+
+
+background_option = click.option(
+    "--background",
+    "backgrounds",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=read_backgrounds,
+    metavar="FILE",
+    help="Your own file behind the map: raster MBTiles, PMTiles or GeoTIFF, or lines and areas of "
+    "GeoPackage, GeoJSON or Shapefile; may be repeated, the first lies lowest. Its credit is "
+    "written on the page.",
+)
+
+
+def parse_polygon(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
+    """Return the region with a polygon from a file or typed points (an option's callback)."""
+    from explorer.bounded import call
+    from explorer.geography.background import MEMORY, outline
+    from explorer.geography.region import PolygonRegion, parse_points
+
+    if raw is None:
+        return None
+    try:
+        path = Path(raw)
+        if ";" not in raw and path.is_file():
+            points = call(outline, str(path.absolute()), name=path.name, memory=MEMORY)
+        elif ";" not in raw:
+            raise ValueError(f"there is no file {raw}; give one, or points as LAT,LON;LAT,LON;…")
+        else:
+            points = parse_points(raw)
+        return PolygonRegion.of(points)
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(str(error)) from error
+
+
+polygon_option = click.option(
+    "--polygon",
+    callback=parse_polygon,
+    metavar="FILE|LAT,LON;…",
+    help="Count check-ins inside this polygon only, on a map of the box around it: a GeoJSON, "
+    "GeoPackage or Shapefile with one area, or at least 3 points in degrees.",
+)
+
+
 plane_option = click.option(
     "--plane",
     is_eager=True,
@@ -752,3 +820,149 @@ def region_in(plane: Plane, raw: str, sides: list[float]) -> Region:
         raise ValueError(f"{raw!r} is not XMIN,YMIN,XMAX,YMAX or {PADDED}")
     left, low, right, high = sides
     return PlaneRegion.whole(plane).at(plane.turned((low, left, high, right)))
+
+
+PRIOR_FILES = {"checkins": "prior_checkins", "grid": "prior_grid"}
+"""Kind of a prior on the command line → parameter of the map that holds its file."""
+
+
+def _parse_priors(
+    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
+) -> dict[str, str]:
+    """Return what each kind of prior is made of; cities and none of nothing."""
+    found: dict[str, str] = {}
+    for one in raw:
+        kind, _, path = one.partition(":")
+        if kind == "release":
+            raise click.BadParameter(
+                "release:ID is for the command release; here export the released map as CSV or "
+                "GeoTIFF and give --prior grid:FILE. Its ε adds up with that of this map"
+            )
+        if not (path if kind in PRIOR_FILES else one in ("cities", "none")):
+            raise click.BadParameter(f"{one!r} is none of checkins:FILE, grid:FILE, cities, none")
+        if kind in found:
+            raise click.BadParameter(
+                f"{kind} is given twice; put both into one file, or leave one out"
+            )
+        found[kind] = path
+    if "none" in found and len(found) > 1:
+        raise click.BadParameter("none goes with no other prior")
+    return found
+
+
+prior_option = click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    callback=_parse_priors,
+    metavar="checkins:FILE|grid:FILE|cities|none",
+    help="A public map for the mechanism adaptive-prior; may be given several times. Check-ins of "
+    "other people, a grid of people (GeoTIFF, or CSV with columns lat, lon, value), the population "
+    "of cities (default). It must be chosen without the data; people in it are not protected.",
+)
+
+
+RELEASE_PRIORS = (*PRIOR_FILES, "cities", "release")
+"""Kinds of public maps of a release."""
+
+
+def _parse_release_priors(
+    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return kind and file, or id, of every public map."""
+    found = []
+    for one in raw:
+        kind, _, rest = one.partition(":")
+        if kind not in RELEASE_PRIORS or bool(rest) == (kind == "cities"):
+            raise click.BadParameter(
+                f"{one!r} is none of checkins:FILE, grid:FILE, cities, release:ID"
+            )
+        found.append((kind, rest))
+    return tuple(found)
+
+
+release_prior_option = click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    callback=_parse_release_priors,
+    metavar="checkins:FILE|grid:FILE|cities|release:ID",
+    help="A public map for heatmap.adaptive/2; may be given several times: check-ins or a grid of "
+    "other people (GeoTIFF, or CSV with columns lat, lon, value), the population of cities, or an "
+    "earlier release about the same people with at least half of this one's ε. By giving a file "
+    "you declare that it is public and was chosen without the data; people in it are not "
+    "protected.",
+)
+
+
+def public_masses(kind: str, path: str, box: Box, level: int) -> FloatArray:
+    """Return what a file, or the bundled cities, put into the cells of a map.
+
+    Parameters
+    ----------
+    kind : str
+        Of `RELEASE_PRIORS`, except a release.
+    path : str
+        "" for the cities.
+    box : (south, west, north, east)
+        In degrees.
+    level : int
+        ℓ of the 2^ℓ × 2^ℓ cells.
+
+    Raises
+    ------
+    BadParameter
+        If it can't be read, or has no mass in the box.
+    """
+    from explorer.engine.runtime import StudyRuntime, typed_value
+    from explorer.geography.region import Region
+    from explorer.studies.base.study import parameter
+    from explorer.studies.heatmap.priors import priors_of
+    from explorer.studies.registry import get_study
+
+    runtime, key = StudyRuntime(), PRIOR_FILES.get(kind)
+    values: dict[str, Value] = {"prior_cities": kind == "cities"}
+    values |= dict.fromkeys(PRIOR_FILES.values(), "")
+    try:
+        if key is not None:
+            values[key] = typed_value(runtime, parameter(get_study("heatmap"), key), path)
+        (prior,) = priors_of(values, Region(*box), level, runtime.context())
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(str(error), param_hint="--prior") from error
+    finally:
+        runtime.close()
+    return prior.masses
+
+
+def prior_values(
+    runtime: StudyRuntime, priors: dict[str, str], mechanisms: Collection[str]
+) -> dict[str, Value]:
+    """Return the map's parameters of priors, their files opened; empty if none are given.
+
+    Raises
+    ------
+    BadParameter
+        If a file can't be opened, or no mechanism takes priors.
+    """
+    from explorer.engine.runtime import typed_value
+    from explorer.studies.base.study import parameter
+    from explorer.studies.heatmap.mechanisms import MECHANISMS, PRIORS
+    from explorer.studies.registry import get_study
+
+    if not priors:
+        return {}
+    takers = [key for key, row in MECHANISMS.items() if set(PRIORS) <= set(row.uses)]
+    if not set(takers) & set(mechanisms):
+        raise click.BadParameter(
+            f"only {' and '.join(takers)} takes a prior: choose this mechanism",
+            param_hint="--prior",
+        )
+    values: dict[str, Value] = {"prior_cities": "cities" in priors}
+    for kind, key in PRIOR_FILES.items():
+        path, values[key] = priors.get(kind), ""
+        try:
+            if path:
+                values[key] = typed_value(runtime, parameter(get_study("heatmap"), key), path)
+        except (OSError, ValueError) as error:
+            raise click.BadParameter(str(error), param_hint="--prior") from error
+    return values

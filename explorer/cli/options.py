@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli import completion
-from explorer.figures.formats import PARTS, by_suffix
+from explorer.figures.formats import MM_PER_INCH, PAPER_SIZES_MM, PARTS, by_suffix
 
 if TYPE_CHECKING:
     pass
@@ -56,7 +56,11 @@ def picture_options(size: str) -> Decorator:
     """Return the options of a picture, with its default size."""
     return together(
         click.option(
-            "--size", metavar="WxH", default=size, show_default=True, help="Size in pixels."
+            "--size",
+            metavar="WxH|WxHmm|column|page",
+            default=size,
+            show_default=True,
+            help="Size in pixels; in millimetres at --dpi; or a paper's column or page width.",
         ),
         click.option(
             "--dpi",
@@ -98,16 +102,34 @@ def parse_pair(text: str, option: str, empty: bool = False) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def parse_size(text: str) -> tuple[int, int]:
-    """Return width and height in pixels from ``1280x800``."""
+def parse_size(text: str, dpi: int | None = None) -> tuple[int, int]:
+    """Return width and height in pixels from ``1280x800``.
+
+    With `dpi` the text may also be a size in millimetres, ``88x62mm``, or the name of one in
+    `PAPER_SIZES_MM`.
+
+    Raises
+    ------
+    BadParameter
+        If it is none of these, or too small or large for a picture.
+    """
+    typed, forms, at, per = text.lower(), "1280x800", "", 1.0
+    if dpi is not None:
+        forms += ", 88x62mm, column or page"
+        if typed in PAPER_SIZES_MM:
+            typed = "{}x{}mm".format(*PAPER_SIZES_MM[typed])
+        if typed.endswith("mm"):
+            typed, at, per = typed.removesuffix("mm"), f" at {dpi} dpi", dpi / MM_PER_INCH
     try:
-        width, height = (int(side) for side in text.lower().split("x"))
+        width, height = (round(per * int(side)) for side in typed.split("x"))
     except ValueError:
         raise click.BadParameter(
-            f"{text!r} is not WIDTHxHEIGHT, e.g. 1280x800", param_hint="--size"
+            f"{text!r} is not WIDTHxHEIGHT, e.g. {forms}", param_hint="--size"
         ) from None
     if not (200 <= width <= 20_000 and 150 <= height <= 20_000):
-        raise click.BadParameter(f"{text!r} is outside 200x150 … 20000x20000", param_hint="--size")
+        raise click.BadParameter(
+            f"{text!r}{at} is outside 200x150 … 20000x20000 pixels", param_hint="--size"
+        )
     return width, height
 
 

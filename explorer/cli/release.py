@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli.opening import public_masses, release_prior_option
 from explorer.cli.options import check_folder
 from explorer.cli.running import report_written
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from explorer.release.ledger.ledger import Ledger
+    from explorer.release.mechanisms.adaptive import PriorMasses, PriorSource
     from explorer.release.outputs import OutputDocument
     from explorer.release.pipeline import LedgerLocation
     from explorer.release.plan import Plan
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     metavar="P/Q",
     help="Draw, and spend this price, a fraction or a decimal. Without it the price, readable "
     "rows, known ids and overlaps are printed, and nothing is drawn.",
+)
+@release_prior_option
+@click.option(
+    "--prior-label",
+    "labels",
+    multiple=True,
+    metavar="TEXT",
+    help="What a file of --prior is called in the certificate, for each file in their order; "
+    "unless the plan names its public maps itself.",
 )
 @click.option(
     "--ledger",
@@ -46,20 +57,21 @@ if TYPE_CHECKING:
 @click.option(
     "--resume",
     metavar="ID",
-    help="Continue an interrupted release: it is drawn if it was not yet; else its output is "
-    "written again, at no cost.",
+    help="Continue an interrupted release: draw it if it was not drawn yet; otherwise write its "
+    "output again, at no cost.",
 )
 @click.option(
     "--give-back", metavar="ID", help="Return the budget of a release that was not drawn."
 )
 @click.option(
-    "--withdraw", metavar="ID", help="Record that an output is not published; it stays spent."
+    "--withdraw", metavar="ID", help="Record that an output is not published; its cost stays spent."
 )
 @click.option(
     "--rehearse",
     type=click.IntRange(1, 1_000_000),
     metavar="USERS",
-    help="Draw for this number of synthetic users; reads, spends and releases nothing.",
+    help="Draw for this number of synthetic users. The data file is not read, no budget is spent "
+    "and nothing is released.",
 )
 @click.option(
     "--compare",
@@ -70,6 +82,8 @@ if TYPE_CHECKING:
 def release_command(
     plan_file: Path,
     spend: str | None,
+    priors: tuple[tuple[str, str], ...],
+    labels: tuple[str, ...],
     ledger_file: Path | None,
     out: Path | None,
     resume: str | None,
@@ -108,9 +122,14 @@ def release_command(
         plan = read_plan(plan_file)
     except SimulationOnlyError as error:
         return _write_simulation(error, out or Path(plan_file.name))
+    location = LedgerLocation(ledger_file or settings.default_ledger(), settings.default_settings())
+    draws = resume is None and give_back is None and withdraw is None and not compare
+    if draws:
+        plan = _with_priors(plan, priors, labels, location)
+    elif priors or labels:
+        raise click.UsageError("--prior is only for a new release or a rehearsal: a plan keeps it")
     if rehearse is not None:
         return _rehearse(plan, rehearse, out)
-    location = LedgerLocation(ledger_file or settings.default_ledger(), settings.default_settings())
     if not location.ledger.exists():
         raise click.ClickException(
             f"{location.ledger}: there is no ledger; open a population first, or give --ledger"
@@ -120,6 +139,79 @@ def release_command(
     if compare:
         return _compare(location, plan)
     return _release(location, plan, spend, resume, out)
+
+
+def _with_priors(
+    plan: Plan,
+    typed: tuple[tuple[str, str], ...],
+    labels: tuple[str, ...],
+    location: LedgerLocation,
+) -> Plan:
+    """Return the plan with its public maps: those of --prior, or those without a file it names."""
+    from explorer.release.mechanisms.adaptive import CITIES, EARLIER, priors_in
+    from explorer.release.priors import with_priors
+
+    stated = priors_in(plan.own_parameters)
+    if not typed and not labels:
+        if not stated or any(prior.label for prior in stated):
+            return plan  # a file may be stored with a plan that was entered
+        typed = tuple((prior.kind, "" if prior.kind == CITIES else prior.key) for prior in stated)
+    plan = with_priors(plan, (), ())  # refuses a mechanism that takes none
+    files = [kind for kind, _ in typed if kind not in (CITIES, EARLIER)]
+    names = {(prior.kind, prior.key): prior for prior in stated}
+    if not stated and len(labels) != len(files):
+        raise click.UsageError(
+            f"--prior names {len(files)} files and --prior-label {len(labels)}: give each file a "
+            "name for the certificate"
+        )
+    if stated and labels:
+        raise click.UsageError("the plan names its public maps itself: leave out --prior-label")
+    left, found = list(labels), {}
+    for kind, rest in typed:
+        has_label = kind in files and not stated
+        prior, given = _prior(plan, kind, rest, left.pop(0) if has_label else "", location)
+        if stated and (prior.kind, prior.key) not in names:
+            raise click.ClickException(
+                f"--prior: the plan does not name {prior.kind}:{prior.key}; its public maps are "
+                f"{', '.join(names[key].text for key in names)}"
+            )
+        found[names.get((prior.kind, prior.key), prior)] = given
+    if missing := [prior.text for prior in stated if prior not in found]:
+        raise click.ClickException(f"--prior: {missing[0]} of the plan is missing; give it too")
+    ordered = stated or tuple(found)
+    return with_priors(plan, ordered, tuple(found[prior] for prior in ordered))
+
+
+def _prior(
+    plan: Plan, kind: str, rest: str, label: str, location: LedgerLocation
+) -> tuple[PriorSource, PriorMasses]:
+    """Return the declaration of a public map, and what it holds on the plan's cells."""
+    from explorer import __version__
+    from explorer.release.content_hash import file_digests, unpacked_sha256
+    from explorer.release.mechanisms.adaptive import CITIES, EARLIER, PriorMasses, PriorSource
+    from explorer.release.pipeline import load_plan
+    from explorer.release.priors import check_releases, degrees_of, released_masses
+
+    own = plan.own_parameters
+    if kind == EARLIER:
+        source = PriorSource.parse(f"{kind}:{rest}")
+        if not location.ledger.exists():
+            raise click.ClickException(f"{location.ledger}: there is no ledger with release {rest}")
+        with location.open() as ledger:
+            check_releases(ledger.state(), plan.population, plan.epsilon, (source,))
+            known = load_plan(ledger, rest).own_parameters
+            output, earlier = ledger.output(rest), ledger.release(rest)
+        masses = released_masses(earlier, output, known, own.area, 1 << own.level)
+        return source, PriorMasses(masses)
+    box = degrees_of(own.area)
+    if kind == CITIES:
+        return PriorSource(CITIES, __version__), PriorMasses(
+            public_masses(kind, "", box, own.level)
+        )
+    masses = public_masses(kind, rest, box, own.level)
+    key, (_, content) = unpacked_sha256(Path(rest)), file_digests(Path(rest))
+    source = PriorSource.parse(f"{kind}:{key}:{label}") if label else PriorSource(kind, key)
+    return source, PriorMasses(masses, content)
 
 
 def _compare(location: LedgerLocation, plan: Plan) -> int:
@@ -144,6 +236,7 @@ def _release(
     from explorer.release.errors import RefusedError
     from explorer.release.messages import (
         price_text,
+        priors_text,
         refusal_text,
         result_text,
         shared_lines,
@@ -151,6 +244,7 @@ def _release(
     )
     from explorer.release.outputs import OutputDocument
     from explorer.release.pipeline import find_or_plan_release, publish, resume_plan
+    from explorer.release.priors import check_priors, stored_priors
     from explorer.release.subprocess_runner import draw_in_subprocess
 
     with location.open() as ledger:
@@ -160,10 +254,11 @@ def _release(
         if resume is not None:
             state, plan = ledger.release(resume).state, resume_plan(ledger, resume, plan)
         if state in ("planned", "reserved"):
+            check_priors(ledger, plan)
             account = ledger.account(plan.population)
             earlier = ledger.view().state.releases_of(plan.population)
             known = [price_text(plan, account), *shared_lines(plan, earlier)]
-            known += filter(None, [zone_text(plan)])
+            known += filter(None, [zone_text(plan), priors_text(plan)])
             if spend is None:
                 _print_for_curator(known, location, plan, resume or "")
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
@@ -179,6 +274,7 @@ def _release(
         _print_for_curator(known, location, plan, release, err=True)
         draw_in_subprocess(location, plan, release)
     with location.open() as ledger:
+        plan = stored_priors(ledger, release, plan)
         certificate = publish(ledger, plan, release)
         stored = ledger.output(release)
     target = out or Path(f"release-{release}.json")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from explorer.engine.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.export import ExportJob
+    from explorer.figures.pages.backdrop import BackgroundFile
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.study import Request, Result
 
@@ -153,6 +154,7 @@ def export(
     animated: Callable[[ExportJob], ExportJob] = lambda job: job,
     quiet: bool = False,
     backdrop: bytes = b"",
+    backgrounds: tuple[BackgroundFile, ...] = (),
 ) -> None:
     """Write a result in the format of the file's suffix, and report the file.
 
@@ -166,7 +168,16 @@ def export(
     form = by_suffix(output.suffix)
     report = (lambda _: None) if quiet or not sys.stderr.isatty() else _show_drawn
     job = ExportJob(
-        result, view, recipe, form, output, pixels, dpi, backdrop=backdrop, report=report
+        result,
+        view,
+        recipe,
+        form,
+        output,
+        pixels,
+        dpi,
+        backdrop=backdrop,
+        backgrounds=backgrounds,
+        report=report,
     )
     try:
         write_whole(output, render(animated(job)))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @click.command("studies")
 @click.argument("study", metavar="[STUDY]", required=False, shell_complete=completion.studies())
-@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
-@click.option("--figures", is_flag=True, help="Presets, with how they compare with their papers.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--figures", is_flag=True, help="List presets, compared with the papers.")
 def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
     """List the studies, or one study with its parameters, outputs and presets."""
     from explorer.studies.registry import get_study, study_infos
@@ -40,7 +40,7 @@ def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
         width = max(len(c.id) for c in study_infos())
         for info in study_infos():
             click.echo(f"{info.id:{width}}  {info.name}: {info.question}")
-        click.echo("\nprivacy-explorer studies STUDY says more of one.")
+        click.echo("\nFor the details of one: privacy-explorer studies STUDY")
 
 
 def study_as_json(study: Study) -> dict[str, Any]:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "--curve",
     metavar="CURVE",
     default="",
-    help="The curve for --colours; default: the first one to be claimed.",
+    help="Curve for --colours. Default: the first that may be claimed.",
 )
 @click.option(
     "--sweep",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @study_options(
     "Another parameter, the same in every plot.",
     "Start from a figure or example of the paper.",
-    "What is on the y axis; default the first.",
+    "Quantity on the y axis. Default: the first that can be swept over the parameter of --sweep.",
 )
 @click.option(
     "--trials",
@@ -119,7 +119,7 @@ def sweep_command(
     from explorer.studies.base.study import Scale
     from explorer.studies.registry import get_study
 
-    pixels = parse_size(size)
+    pixels = parse_size(size, dpi)
     form = _format(output, as_json)
     if len(over) < 3 and (colours or curve):
         raise click.BadParameter("colours need a third --over", param_hint="--colours")

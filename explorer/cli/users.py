@@ -27,14 +27,16 @@ _QUANTITIES = {"1": "mean", "2": "shares"}
 @click.option(
     "--second",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Other data of the same users: print how far each moved, and the guarantee of α.",
+    help="Second data set of the same users: print how far each user's data moved, and the "
+    "guarantee of α.",
 )
 @click.option(
     "--algorithm",
     type=click.Choice(sorted(_QUANTITIES)),
     default="2",
     show_default=True,
-    help="2 answers item by item, 1 releases an average; --set sizes=drawn draws first (3).",
+    help="Algorithm 2 answers item by item, 1 releases an average. For Algorithm 3, which samples "
+    "items first, add --set sizes=drawn.",
 )
 @click.option(
     "--set",
@@ -46,7 +48,7 @@ _QUANTITIES = {"1": "mean", "2": "shares"}
 @click.option(
     "--seed",
     type=int,
-    help="Seed of a repeatable demonstration; default: the system's random source.",
+    help="Seed of a repeatable demonstration. Default: the system's random source.",
 )
 @click.option(
     "--output",
@@ -127,6 +129,13 @@ class _InProcess:
 
     def check(self) -> None:
         """Never cancel."""
+
+    def checkins_of_file(self, value: str) -> Any:
+        """Refuse: answers are drawn exactly in spaces of finitely many items only."""
+        raise ValueError(
+            f"{value.partition('#')[0]}: answers on the Earth are not drawn exactly; use bounds "
+            "users-data instead of users"
+        )
 
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Return what the function gives."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli.opening import public_masses, release_prior_option
 from explorer.cli.options import check_folder
 from explorer.cli.running import report_written
 from explorer.files import file_sha256, read_bounded
 
 if TYPE_CHECKING:
+    from explorer.privacy.core.bound import FloatArray
     from explorer.release.certificate.verify import VerificationReport
+    from explorer.release.ledger.view import View
 
 MAX_OUTPUT_BYTES = 1_000_000_000
 
@@ -26,7 +29,8 @@ _file = click.Path(path_type=Path, dir_okay=False)
     "--ledger",
     type=_file,
     metavar="FILE",
-    help="Its ledger, or an export: verifies chain, gates and every number against the entries.",
+    help="Ledger of the certificate, or an export: verifies the chain, the gates and every number "
+    "against the entries.",
 )
 @click.option(
     "--data",
@@ -46,6 +50,15 @@ _file = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE.json",
     help="The released numbers, if the certificate does not contain them.",
 )
+@release_prior_option
+@click.option(
+    "--map",
+    "map_file",
+    type=_file,
+    metavar="FILE",
+    help="The map exported as .csv or .geojson: with --prior, the weights of the public maps that "
+    "it states are recomputed.",
+)
 @click.option(
     "--registry",
     type=_file,
@@ -62,26 +75,36 @@ def verify_command(
     data: Path | None,
     also: Path | None,
     output: Path | None,
+    priors: tuple[tuple[str, str], ...],
+    map_file: Path | None,
     registry: Path | None,
     sector: str,
     as_json: bool,
 ) -> int:
     """Verify a certificate. Exit code 0: valid; 1: invalid, with the reason.
 
-    Its form, sums, budget, error and output are recomputed. Declarations of the curator can't be
-    verified by a program; the certificate marks them.
+    The program checks its form and recomputes sums, budget, error and output. Declarations of the
+    curator can't be verified by a program; they are marked in the certificate.
     """
     from explorer.release.certificate.registry import registry_yaml
     from explorer.release.certificate.schema import read_certificate
-    from explorer.release.certificate.verify import VerificationReport, verify
+    from explorer.release.certificate.verify import PublicMaps, VerificationReport, verify
     from explorer.release.errors import ReleaseError
     from explorer.release.ledger.view import read_ledger
+    from explorer.release.outputs import read_prior_weights
 
     check_folder(registry, "--registry")
+    if map_file is not None and not priors:
+        raise click.UsageError("--map is compared with what the files of --prior give: give them")
     try:
         read = read_certificate(certificate)
         view = None if ledger is None else read_ledger(ledger)
         other = None if also is None else read_certificate(also)
+        public = None
+        if priors:
+            shown = None if map_file is None else read_bounded(map_file, MAX_OUTPUT_BYTES)
+            weights = None if shown is None else read_prior_weights(shown)
+            public = PublicMaps(_public_maps(read, view, priors), weights)
     except ReleaseError as error:
         return _print_report(str(error), VerificationReport(), as_json)
     report = verify(
@@ -90,6 +113,7 @@ def verify_command(
         None if data is None else file_sha256(data),
         other,
         None if output is None else read_bounded(output, MAX_OUTPUT_BYTES),
+        public,
     )
     failure = f"{certificate.name}: {report.failure}" if report.failure else ""
     if registry is not None and not failure:
@@ -98,6 +122,79 @@ def verify_command(
         write_whole(registry, registry_yaml(read, sector=sector).encode())
         report_written(registry)
     return _print_report(failure, report, as_json)
+
+
+def _public_maps(
+    certificate: dict[str, Any], view: View | None, priors: tuple[tuple[str, str], ...]
+) -> dict[tuple[str, str], FloatArray]:
+    """Return what public maps hold on the cells of a certificate's release, by kind and key.
+
+    Those of an earlier release's own public maps serve to make its map.
+
+    Raises
+    ------
+    ReleaseError
+        If the release takes none, one is of neither release, or an earlier release is not in the
+        ledger.
+    """
+    from explorer import __version__
+    from explorer.release.errors import ReleaseError
+    from explorer.release.exact_json import read_json
+    from explorer.release.mechanisms import mechanism_of
+    from explorer.release.mechanisms.adaptive import CITIES, EARLIER, PriorMasses, priors_in
+    from explorer.release.priors import degrees_of, released_masses
+
+    keys = {
+        (kind, rest if kind == EARLIER else __version__ if kind == CITIES else _hash(rest)): rest
+        for kind, rest in priors
+    }
+    unused = set(keys)
+
+    def on_cells(own: Any, later: tuple[str, ...] = ()) -> dict[tuple[str, str], FloatArray]:
+        found = {}
+        for prior in priors_in(own):
+            at = prior.kind, prior.key
+            if at not in keys:
+                continue  # named by the verification, or where an earlier map is made
+            unused.discard(at)
+            if prior.kind == EARLIER:
+                found[at] = earlier_map(prior.key, own, later)
+            else:
+                found[at] = public_masses(prior.kind, keys[at], degrees_of(own.area), own.level)
+        return found
+
+    def earlier_map(release: str, own: Any, later: tuple[str, ...]) -> FloatArray:
+        data = None if view is None else view.outputs.get(release)
+        if view is None or data is None:
+            raise ReleaseError(
+                f"--prior: the numbers of release {release} are not here; give --ledger with the "
+                "ledger itself"
+            )
+        if release in later:
+            raise ReleaseError(f"priors: release {release} can't complete its own map")
+        earlier = view.state.release(release)
+        known = mechanism_of(earlier.mechanism).parse(earlier.parameters or {})
+        maps = on_cells(known, (*later, release))
+        if priors_in(known) and len(maps) == len(priors_in(known)):
+            known = known.with_given(tuple(map(PriorMasses, maps.values())))
+        output = read_json(data, f"release {release}")
+        return released_masses(earlier, output, known, own.area, 1 << own.level)
+
+    mechanism = certificate["mechanism"]
+    result = on_cells(mechanism_of(mechanism["id"]).parse(mechanism["parameters"]))
+    if unused:
+        raise ReleaseError(f"--prior: {':'.join(min(unused))} is no map of this certificate")
+    return result
+
+
+def _hash(path: str) -> str:
+    """Return the SHA-256 of a public file's unpacked bytes."""
+    from explorer.release.content_hash import unpacked_sha256
+
+    try:
+        return unpacked_sha256(Path(path))
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}", param_hint="--prior") from error
 
 
 def _print_report(failure: str, report: VerificationReport, as_json: bool) -> int:

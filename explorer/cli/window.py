@@ -6,52 +6,73 @@ from typing import Any
 import click
 
 from explorer.cli import completion
-from explorer.cli.opening import parse_region
+from explorer.cli.opening import parse_region, polygon_option
 from explorer.cli.options import parse_pair, parse_size, study_options
 from explorer.cli.running import report_written
+from explorer.ui.app.options import TOUR_STEPS
 
 
 @click.command("window")
 @click.option(
     "--study",
     metavar="STUDY",
-    help="Which question to open with.",
+    help="Study to open with.",
     shell_complete=completion.studies(),
 )
-@click.option("--data", type=click.Path(path_type=Path), help="Check-ins to open; else the sample.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Check-ins to open. Default: the sample."
+)
 @study_options(
-    "Set a parameter.", "Open with a figure or example of the paper.", "What is on the y axis."
+    "Set a parameter.",
+    "Start from a figure or example of the paper.",
+    "Quantity on the y axis. Default: the first.",
 )
 @click.option(
     "--region",
     callback=parse_region,
     metavar="LATMIN,LONMIN,LATMAX,LONMAX",
-    help="Box of degrees to look at.",
+    help="Box in degrees to show.",
 )
-@click.option("--users", type=click.IntRange(min=1), help="Sample so many users.")
-@click.option("--seed", type=int, help="Of demonstration noise.")
-@click.option("--recipe", type=click.Path(path_type=Path), help="An exported file to go back to.")
-@click.option("--link", metavar="LINK", help="What Edit ▸ Copy link copied, to ask again.")
+@polygon_option
+@click.option(
+    "--users",
+    type=click.IntRange(min=1),
+    help="Maximum number of users, those with the smallest hashes of their ids.",
+)
+@click.option("--seed", type=int, help="Seed of demonstration noise.")
+@click.option(
+    "--recipe", type=click.Path(path_type=Path), help="Open the recipe of an exported file."
+)
+@click.option("--link", metavar="LINK", help="Open a link copied with Edit ▸ Copy link.")
+@click.option(
+    "--tour",
+    type=click.Choice(TOUR_STEPS),
+    help="Open with this step of the tour.",
+)
 @click.option(
     "--screenshot",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.png",
-    help="Draw off screen, write the picture and end.",
+    help="Draw the window off screen, write the picture and exit.",
 )
 @click.option(
-    "--size", metavar="WxH", default="1280x800", show_default=True, help="Of the window, in points."
+    "--size",
+    metavar="WxH",
+    default="1280x800",
+    show_default=True,
+    help="Size of the window in points.",
 )
 @click.option(
     "--scale",
     type=click.Choice(["1", "2"]),
     default="1",
     show_default=True,
-    help="Pixels to a point in a screenshot.",
+    help="Pixels per point in a screenshot.",
 )
 @click.option(
     "--start-page/--no-start-page",
     default=None,
-    help="Begin with all questions; else where nothing above names one.",
+    help="Open with the start page. Default: only if no other option names a question.",
 )
 @click.option(
     "--theme",
@@ -67,17 +88,19 @@ def window_command(
     preset: str | None,
     quantity: str | None,
     region: Any,
+    polygon: Any,
     users: int | None,
     seed: int | None,
     recipe: Path | None,
     link: str | None,
+    tour: str | None,
     screenshot: Path | None,
     size: str,
     scale: str,
     start_page: bool | None,
     theme: str,
 ) -> int:
-    """Open the window; with --screenshot, draw it off screen, save the picture and end."""
+    """Open the window, or write a picture of it with --screenshot."""
     from explorer.ui.app.launch import run_window
     from explorer.ui.app.options import WindowOptions
 
@@ -88,11 +111,12 @@ def window_command(
             values=tuple(parse_pair(item, "--set") for item in settings),
             preset=preset,
             quantity=quantity,
-            region=region,
+            region=polygon or region,
             users=users,
             seed=seed,
             recipe=recipe,
             link=link,
+            tour=tour,
             screenshot=screenshot,
             size=parse_size(size),
             scale=int(scale),

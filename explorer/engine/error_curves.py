@@ -1,4 +1,4 @@
-"""Error curves of map mechanisms for *Which ε?*, simulated in worker processes."""
+"""Error curves of map mechanisms for *Utility*, simulated in worker processes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ErrorCurves:
     question : Question
     curves : tuple of ErrorCurve
     grey : ndarray
-        Error of an evenly grey map at every x of the first curve; empty until computed.
+        Error of a uniform map at every x of the first curve; empty until computed.
     done, total : int
         Trials.
     users : int
@@ -203,7 +203,8 @@ class UtilityEvaluator:
         points = curve_points(
             place, source, request, axis, mechanisms, users, question.draws, filled
         )
-        rows = list(rows_of(points, SEED, self._folder, (question.measure,)))
+        sources = self._runtime.context(check)
+        rows = list(rows_of(points, SEED, self._folder, sources, (question.measure,)))
         trials = trials_in_order(rows, task_key)
         answer = ErrorCurves(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         first = first_curve(trials)
@@ -227,7 +228,7 @@ class UtilityEvaluator:
             if answer.done:
                 report(answer)
             if not answer.grey.size and answer.done >= len(first.by_key):
-                # The first curve is complete; the error of an evenly grey map follows.
+                # The first curve is complete; the error of a uniform map follows.
                 answer = replace(answer, grey=self._grey(trials, question.measure, nearest, check))
         return answer
 
@@ -251,13 +252,14 @@ class UtilityEvaluator:
         worst = np.inf if measure.low_is_good else -np.inf
         reads = parameters_read_by(mechanism)
         fixed = {k: v for k, v in question.request.values if k in reads}
+        sources = self._runtime.context(check)
         asks = search(target, measure.low_is_good)
         request = next(asks)
         while True:
             epsilon, draws = request
             values = {**fixed, "mechanism": mechanism, "epsilon": epsilon}
             point = Point(place, source, source.users, values, draws)
-            rows = list(rows_of([point], SEED, self._folder, (measure.key,)))
+            rows = list(rows_of([point], SEED, self._folder, sources, (measure.key,)))
             trials = Trials.of(rows, task_key)
             result: dict[str, Any] = {}
             for part in self._results(trials, executor, check):
@@ -321,7 +323,7 @@ class UtilityEvaluator:
         listed = {s.sha256: Region(*s.suggested_region) for s in samples()}
         region = listed.get(data.fingerprint, selection.region)
         image = image_like(selection.image, data.images)
-        evaluation = EvaluationData(data, region.box, image=image)
+        evaluation = EvaluationData(data, region.box, image=image, polygon=region.polygon)
         users = min(int(question.request["n0"]), evaluation.present()) or 1
         nobody = NO_CHECKINS_OF_FILE.format(name=data.basename)
         judged_on = replace(evaluation, users=users, check=check, nobody=nobody)

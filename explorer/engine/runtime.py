@@ -6,7 +6,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -14,11 +14,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import numpy as np
 from cachetools import LRUCache
 
+from explorer import checkins  # whose names are imported on first use
 from explorer.engine.computing import Computing
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.cluster import Cluster
 from explorer.files import open_regular
-from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Tasks, Value
+from explorer.studies.base.study import (
+    Context,
+    Kind,
+    Parameter,
+    Request,
+    Result,
+    Selection,
+    Tasks,
+    Value,
+)
 from explorer.studies.registry import get_study
 
 if TYPE_CHECKING:
@@ -95,6 +105,7 @@ class StudyRuntime:
         self._read_as: dict[str, StoredData] = {}  # also of data sets that were closed
         self._opening = threading.Lock()
         self._files: dict[str, Path] = {}
+        self._of_files: dict[str, CheckinData] = {}
         self._epoch = 0
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
         self.file_listeners: list[Callable[[str, Path], None]] = []
@@ -254,13 +265,13 @@ class StudyRuntime:
             return cast("Kept", self._kept[name])
 
     def cached_result(self, request: Request) -> Result | None:
-        """Return the cached complete answer to a request, if any."""
+        """Return the cached final answer to a request, if any."""
         with self._lock:
             result: Result | None = self._cache.get(("result", request))
             return result
 
     def cache_result(self, result: Result, epoch: int | None = None) -> None:
-        """Cache a complete answer, unless its epoch has passed."""
+        """Cache a final answer, unless its epoch has passed."""
         self._keep(("result", result.request), result, epoch)
 
     def _keep(self, key: Hashable, value: Any, epoch: int | None) -> None:
@@ -292,7 +303,7 @@ class StudyRuntime:
             return
         epoch = self.epoch
         for result in self.fresh_answer(request, check):
-            if result.complete:
+            if result.final:
                 self.cache_result(result, epoch)
             yield result
 
@@ -305,8 +316,37 @@ class StudyRuntime:
         """
         study = get_study(request.study)
         opens = any(p.kind is Kind.FILE and request[p.key] for p in study.parameters)
-        context = _Context(self, check, of_data=opens or request.selection is not None)
+        context = self.context(check, of_data=opens or request.selection is not None)
         yield from study.answer(request, context)
+
+    def context(self, check: Callable[[], None] = lambda: None, of_data: bool = False) -> Context:
+        """Return what studies ask of this runtime; `of_data` says whether they read users' data."""
+        return _Context(self, check, of_data)
+
+    def checkins_of_file(self, value: str, check: Callable[[], None]) -> CheckinData:
+        """Return the check-ins in an added file, opened once without asking.
+
+        Columns are those that are likeliest; without one of people every row counts as a person.
+        What is not asked costs accuracy where such a file is used, never privacy.
+
+        Raises
+        ------
+        FileNotOpenError
+            If the file was not added.
+        ValueError
+            If it holds no check-ins, or its columns can't be told.
+        """
+        path = self.file(value)
+        with self._lock:
+            data = self._of_files.get(value)
+        if data is not None:
+            return data
+        data = _opened_without_asking(path, check)
+        with self._lock:
+            kept = self._of_files.setdefault(value, data)
+        if kept is not data:
+            data.close()
+        return kept
 
     def close(self) -> None:
         """End the worker processes and close all data sets and owned objects."""
@@ -316,10 +356,44 @@ class StudyRuntime:
         for item in items:
             item.close()
         with self._lock:
-            open_sets, self._data = list(self._data.values()), {}
+            open_sets = [*self._data.values(), *self._of_files.values()]
+            self._data, self._of_files = {}, {}
             self._cache.clear()
         for data in open_sets:
             data.close()
+
+
+def _opened_without_asking(path: Path, check: Callable[[], None]) -> CheckinData:
+    """Return the check-ins in a file, open questions answered by the likeliest answers."""
+    from explorer.engine.paths import checkins_cache
+
+    stopped: list[BaseException] = []
+
+    def cancelled() -> bool:
+        try:
+            check()
+        except BaseException as error:  # raised again below
+            stopped.append(error)
+        return bool(stopped)
+
+    def opened(**read_as: Any) -> CheckinData:
+        folder = checkins_cache()
+        return checkins.open_checkins(path, cache_dir=folder, cancelled=cancelled, **read_as)
+
+    try:
+        try:
+            return opened()
+        except checkins.MappingNeeded as error:
+            likely = error.preview.suggested
+            if likely.user is None and likely.unit is None:
+                likely = replace(likely, unit="row")
+            return opened(mapping=likely, dialect=error.preview.dialect)
+    except checkins.LoadCancelled:
+        raise stopped[0] from None
+    except checkins.MappingNeeded as error:
+        raise ValueError(
+            f"{error} Save the file with columns called user, time, lat and lon."
+        ) from None
 
 
 class _Context:
@@ -372,6 +446,9 @@ class _Context:
     def file(self, value: str) -> Path:
         return self._runtime.file(value)
 
+    def checkins_of_file(self, value: str) -> CheckinData:
+        return self._runtime.checkins_of_file(value, self.check)
+
     def cached(self, key: Hashable, make: Callable[[], Any]) -> Any:
         return self._runtime.cached(("memo", key), make, self.epoch)
 
@@ -408,7 +485,7 @@ def first_result(
     """Return the first result that covers all data: of a map, the one with noisy pictures."""
     answers = runtime.answer(request, check)
     try:
-        return next(result for result in answers if not result.early)
+        return next(r for r in answers if not (r.early or r.curve_follows))
     finally:
         answers.close()
 

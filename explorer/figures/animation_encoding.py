@@ -207,6 +207,7 @@ def _draw_frames(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image
                 limits,
                 job.backdrop,
                 stamps,
+                job.backgrounds,
             )
             page.figure.savefig(stream, format="png", dpi=job.dpi)
         with Image.open(stream) as image:

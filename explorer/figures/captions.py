@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -13,7 +14,7 @@ from explorer.geography.region import region_of
 from explorer.privacy.core.bound import BoolArray, Role
 from explorer.studies.base.grid import run_values
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
-from explorer.studies.base.phrases import with_role
+from explorer.studies.base.phrases import names_unit, with_role
 from explorer.studies.base.study import (
     Kind,
     Mark,
@@ -21,6 +22,7 @@ from explorer.studies.base.study import (
     Result,
     ScalarResult,
     Series,
+    Study,
     Surface,
     Value,
     relevant,
@@ -91,7 +93,8 @@ def data_line(recipe: Mapping[str, Any]) -> str:
     if isinstance(data, Mapping):
         parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
     if selection.get("region") is not None:
-        region = region_of((*selection["region"],), selection.get("plane") or "")
+        polygon = [(y, x) for y, x in selection.get("polygon") or ()]
+        region = region_of((*selection["region"],), selection.get("plane") or "", polygon)
         parts.append(f"region {region.words}")
     else:
         parts.append("a region found from the check-ins")
@@ -140,7 +143,7 @@ def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
     elif symbol:
         parts.append(plain(symbol))
     # The unit is omitted if the name contains it: “messages sent by a user [messages]”.
-    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and unit not in name else "")
+    return ", ".join(parts) + (f" [{plain(unit)}]" if unit and not names_unit(name, unit) else "")
 
 
 def legend_label(series: Series) -> str:
@@ -148,7 +151,7 @@ def legend_label(series: Series) -> str:
     label = with_role(series.label, series.role, " — ")
     if series.present.any():
         return label
-    return f"{label} ({'computing…' if series.computing else 'not drawn: see ✗'})"
+    return f"{label} ({'computing…' if series.computing else 'does not apply here'})"
 
 
 def short_legend_label(series: Series) -> str:
@@ -346,6 +349,13 @@ def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:
             f"this result has {', '.join(by_key)}"
         )
     return shown
+
+
+def with_short_names(study: Study | None, series: Iterable[Series]) -> tuple[Series, ...]:
+    """Return curves with the names of the window's legend as labels."""
+    if study is None:
+        return tuple(series)
+    return tuple(replace(s, label=study.short_name(s.key, s.label)) for s in series)
 
 
 def visible_series(result: Result, view: ViewState) -> list[Series]:

@@ -109,7 +109,48 @@ def translucent(table: np.ndarray, diverging: bool = False) -> np.ndarray:
     return np.column_stack([table, 255 * opacity]).round().astype(np.uint8)
 
 
-TRUE = "true"
+def over_background(
+    table: np.ndarray, diverging: bool, dark: bool, opacity: float
+) -> NDArray[np.uint8]:
+    """Return a colour table with opacity, for maps in front of a background.
+
+    It is transparent at 0 and becomes opaque fast. On light backgrounds it runs from light to
+    dark, so that more is darker than what lies behind; on dark ones from dark to light.
+
+    Parameters
+    ----------
+    table : ndarray, shape (256, 3)
+        0…255, dark at 0.
+    diverging : bool
+        Whether 0 is in the middle.
+    dark : bool
+        Whether the background is.
+    opacity : float
+        Of high values, 0 to 1.
+
+    Returns
+    -------
+    ndarray of uint8, shape (256, 4)
+    """
+    far = np.linspace(-1, 1, len(table)) if diverging else np.linspace(0, 1, len(table))
+    amount = np.abs(far)
+    darkest = 0.65 if diverging else 1.0  # both ends of a diverging scale would be black
+    place = far if dark else np.where(far < 0, -1.0, 1.0) * (1 - darkest * amount)
+    index = np.rint((place + 1) / 2 * 255 if diverging else place * 255).astype(np.int64)
+    alpha = 255 * opacity * (1 - (1 - amount) ** 6)
+    return np.column_stack([table[index, :3], alpha]).round().astype(np.uint8)
+
+
+TRUE, ERROR = "true", "error"
+MAPS_SCALE, DIFFERENCE_SCALE, ERROR_SCALE = "share", "difference", "standard deviation"
+"""What a colour scale shows; panes of the same share it while they are linked."""
+
+
+def scale_of(surface: Surface) -> str:
+    """Return what the colour scale of a surface shows."""
+    if surface.key == ERROR:
+        return ERROR_SCALE
+    return DIFFERENCE_SCALE if surface.diverging else MAPS_SCALE
 
 
 def largest(surface: Surface) -> float:
@@ -123,13 +164,17 @@ def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
 
     Linked panes end at the largest value of the non-private map if it is shown, so that others are
     compared on its scale. Otherwise no scale may depend on it, as the scale alone would reveal
-    information: the panes then end at the largest shown value. Overlays do not count.
+    information: the panes then end at the largest shown value. Overlays do not count. The error per
+    cell is another quantity than a share and always ends at its own largest value.
     """
     tops = [0.0 if surface.overlay else largest(surface) for surface in shown]
     if linked:
         pairs = list(zip(tops, shown, strict=True))
         truth = [top for top, s in pairs if s.key == TRUE]
-        maps = [top for top, s in pairs if not s.diverging]
-        ends = (max(some, default=0.0) for some in (truth, maps, tops))
-        tops = [next((end for end in ends if end > 0), 1.0)] * len(tops)
+        scales = [(top, scale_of(s)) for top, s in pairs]
+        maps = [top for top, scale in scales if scale == MAPS_SCALE]
+        others = [top for top, scale in scales if scale != ERROR_SCALE]
+        ends = (max(some, default=0.0) for some in (truth, maps, others))
+        end = next((end for end in ends if end > 0), 1.0)
+        tops = [top if scale == ERROR_SCALE else end for top, scale in scales]
     return [top if top > 0 else 1.0 for top in tops]

@@ -12,11 +12,13 @@ from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.claims import conditions_of, failing_of
 from explorer.studies.base.numbers import format_interval, format_number
+from explorer.studies.base.plots import name_without_variant
 from explorer.studies.base.study import (
     Condition,
     Request,
     Result,
     ScalarResult,
+    Study,
     parameter,
     quantity,
     relevant,
@@ -142,10 +144,11 @@ def compared_row(
     number = _number_of(result, key) if result else None
     if result is None or number is None:
         why = missing or ("this answer does not have it" if result else "not computed")
+        name = curve_name(study, key)
         return ComparedRow(
             study.name,
             y,
-            key,
+            name,
             None,
             None,
             None,
@@ -157,7 +160,7 @@ def compared_row(
             "",
             recipe,
             why,
-            short=key,
+            short=name,
             requested_quantity=y,
             claimed=claimed,
             delta=promise,
@@ -192,6 +195,12 @@ def compared_row(
         grade=series.grade if series and number.role in (Role.UPPER, Role.LOWER) else None,
         delta=promise,
     )
+
+
+def curve_name(study: Study, key: str) -> str:
+    """Return the name of a declared curve without its answer; of a readout its words."""
+    names = {c.key: name_without_variant(c) for p in study.plots for c in p.curves}
+    return study.short_name(key, names.get(key, "") or key.replace("_", " "))
 
 
 def _number_of(result: Result, key: str) -> ScalarResult | None:

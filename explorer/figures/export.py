@@ -19,7 +19,9 @@ from typing import Any
 from explorer import __version__
 from explorer.figures import captions
 from explorer.figures.formats import ExportFormat, Kind, suffixes
+from explorer.figures.pages.backdrop import BackgroundFile
 from explorer.figures.view_state import ViewState, study_of
+from explorer.geography.region import corners
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Result, Selection
 
@@ -32,12 +34,14 @@ PUBLIC_VIEW_FIELDS = (
     "show_basemap",
     "show_cities",
     "picture",
+    "backgrounds",
+    "heatmap_opacity",
     "left_out",
 )
 """Exported fields of a view. The visible part of the map is not exported: the user may have moved
 it while the non-private map was shown."""
 SETTINGS_SELECTED_HERE = (
-    "ε or another setting was selected on these check-ins with “Which ε?” and depends on them, so "
+    "ε or another setting was selected on these check-ins with “Utility” and depends on them, so "
     "private maps can't be exported with it. Select it on synthetic users or a public file, or "
     "include the non-private map and keep the file to yourself"
 )
@@ -118,6 +122,8 @@ def _public_selection(selection: Selection | None) -> dict[str, Any]:
     }
     if selection.region_origin.may_be_told:
         stored["region"] = list(selection.region.declared)
+        if selection.region.polygon is not None:
+            stored["polygon"] = corners(selection.region)
     if selection.region.plane is not None:
         stored["plane"] = selection.region.plane.text
     if selection.image is not None:
@@ -158,6 +164,8 @@ class ExportJob:
         caption, computed lazily.
     backdrop : bytes
         Picture (PNG or JPEG) named by `ViewState.picture`; empty if there is none.
+    backgrounds : tuple of BackgroundFile
+        Open files named by `ViewState.backgrounds`.
     report : callable
         Called with the share of the job that is done, 0 to 1; may raise `Cancelled`.
     """
@@ -172,6 +180,7 @@ class ExportJob:
     animation: Mapping[str, Any] = field(default_factory=dict)
     frames: Iterable[ExportJob] = ()
     backdrop: bytes = b""
+    backgrounds: tuple[BackgroundFile, ...] = ()
     report: Callable[[float], object] = lambda _: None
 
 

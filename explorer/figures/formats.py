@@ -45,6 +45,9 @@ PARTS = {
     "footer": "Version and sources",
 }
 """Optional parts around a picture, with their labels on screen."""
+PAPER_SIZES_MM = {"column": (88, 62), "page": (180, 110)}
+"""Width and height of a figure in a paper: as wide as a column, or as both."""
+MM_PER_INCH = 25.4
 
 
 @dataclass(frozen=True, slots=True)

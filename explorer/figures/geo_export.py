@@ -10,14 +10,21 @@ from explorer import __version__
 from explorer.figures import captions
 from explorer.figures.export import ExportJob
 from explorer.figures.recipes import recipe_text
-from explorer.figures.tables import COLUMNS, cell_texts, comments, one_grid, point_rows, whole_stamp
+from explorer.figures.tables import (
+    COLUMNS,
+    cell_texts,
+    comments,
+    one_grid,
+    point_rows,
+    whole_stamp,
+)
 from explorer.geography.region import Region, geometry, longitude_note, wrap_box
 from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"
 LEFT_OUT = (
     "a feature is a cell of the grid: row 0 is south, column 0 west; cells with 0 in every map "
-    "are left out"
+    "and cells outside a polygon are left out"
 )
 NO_PLACE = (
     "{format}: it would reveal where the map is, and the region was derived from the check-ins or "
@@ -59,7 +66,8 @@ def geojson_bytes(job: ExportJob) -> bytes:
     box = json.dumps([w, s, e, n], separators=(",", ":"))
     keys = [json.dumps(surface.key) for surface in shown]
     features = []
-    for i, j in np.argwhere(np.any([s.values != 0 for s in shown], axis=0)).tolist():
+    filled = np.any([s.values != 0 for s in shown], axis=0) & shown[0].drawn
+    for i, j in np.argwhere(filled).tolist():
         cell = wrap_box((lat[i], lon[j], lat[i + 1], lon[j + 1]), 9)
         values = ",".join(f"{key}:{text[i][j]}" for key, text in zip(keys, texts, strict=True))
         features.append(
@@ -89,7 +97,8 @@ def geotiff_bytes(job: ExportJob) -> bytes:
     """Return the cells of a job as a GeoTIFF in degrees of WGS 84; to be called through `rendered`.
 
     North is up. Across the antimeridian longitudes exceed 180°, as a raster has one grid. Each
-    shown surface is a band named by its label: the share of the total in single precision, or NaN.
+    shown surface is a band named by its label: the share of the total in single precision, or NaN,
+    which cells outside a polygon have.
     The recipe is the image's description; comments and stamp are separate tags.
 
     Raises
@@ -131,7 +140,8 @@ def geotiff_bytes(job: ExportJob) -> bytes:
                 image.set_band_description(band, surface.label)
                 image.update_tags(band, KEY=surface.key)
             for band, surface in enumerate(shown, 1):
-                image.write(np.asarray(surface.values, np.float32)[::-1], band)
+                values = np.where(surface.drawn, surface.values, np.nan)
+                image.write(values.astype(np.float32)[::-1], band)
         return bytes(memory.read())
 
 

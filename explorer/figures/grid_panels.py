@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.figures.captions import parameter_text
+from explorer.figures.captions import parameter_text, with_short_names
 from explorer.studies.base.grid import Cell, GridAnswer
 from explorer.studies.base.study import Mark, Quantity, Series, quantity, with_unit
 from explorer.studies.registry import get_study
@@ -79,7 +79,7 @@ def best_curve(answer: GridAnswer) -> str:
 def legend_series(answer: GridAnswer, curve: str = "") -> tuple[Series, ...]:
     """Return the entries of the legend: all curves, or one curve per value of the colours."""
     if not _set_colour(answer):
-        return answer.series
+        return with_short_names(get_study(answer.request.study), answer.series)
     wanted = curve or best_curve(answer)
     shown = next((s for s in answer.series if s.key == wanted), None)
     if shown is None:

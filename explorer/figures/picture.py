@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.figures.export import ExportJob
+from explorer.figures.pages.backdrop import BackgroundFile
 from explorer.figures.pages.curves import draw_curves, draw_errors
 from explorer.figures.pages.maps import draw_maps
 from explorer.figures.pages.page_layout import Page
@@ -47,6 +48,7 @@ def picture_bytes(job: ExportJob) -> bytes:
         size_px=job.size_px,
         dpi=job.dpi,
         backdrop=job.backdrop,
+        backgrounds=job.backgrounds,
     )
 
 
@@ -59,6 +61,7 @@ def figure_bytes(
     size_px: tuple[int, int] = (1600, 1000),
     dpi: float = 150,
     backdrop: bytes = b"",
+    backgrounds: Sequence[BackgroundFile] = (),
 ) -> bytes:
     """Draw a result; equal arguments give equal bytes. To be called through `rendered`.
 
@@ -75,6 +78,7 @@ def figure_bytes(
     dpi : float
         Dots per inch, 30 to 1200; text keeps its size in inches.
     backdrop : bytes
+    backgrounds : sequence of BackgroundFile
         As in `ExportJob`.
 
     Raises
@@ -96,7 +100,9 @@ def figure_bytes(
     text = recipe_text(recipe)
     inches = (width / dpi, height / dpi)
     with own_settings():
-        page = draw_page(result, view, recipe, inches, dpi, backdrop=backdrop)
+        page = draw_page(
+            result, view, recipe, inches, dpi, backdrop=backdrop, backgrounds=backgrounds
+        )
         stream = io.BytesIO()
         page.figure.savefig(stream, format=fmt, dpi=dpi, metadata=METADATA[fmt](text, result.stamp))
     return stream.getvalue()
@@ -125,6 +131,7 @@ def draw_page(
     limits: Sequence[float] | None = None,
     backdrop: bytes = b"",
     stamps: Sequence[str] = (),
+    backgrounds: Sequence[BackgroundFile] = (),
 ) -> Page:
     """Draw a result on a page; to be called inside `own_settings`.
 
@@ -139,13 +146,14 @@ def draw_page(
     limits : sequence of float, optional
         Upper ends of the colour scales of maps; default: `colour_limits`.
     backdrop : bytes
+    backgrounds : sequence of BackgroundFile
     stamps : sequence of str
         As for `draw_maps`.
     """
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:
-        draw_maps(page, result, view, recipe, limits, backdrop, stamps)
+        draw_maps(page, result, view, recipe, limits, backdrop, stamps, backgrounds)
     elif result.request.study == WHICH:
         draw_errors(page, result, view, recipe)
     else:

@@ -54,9 +54,11 @@ def with_pins(result: Result, pins: Sequence[PinnedAnswer]) -> Result:
     more: list[Series] = []
     for pin in pins:
         label = pin_label(pin.result.request, result.request)
+        study = get_study(pin.result.request.study)
+        names = [study.short_name(s.key, s.label) for s in pin.result.series]
         more += [
-            replace(s, key=f"pin{pin.number}:{s.key}", label=f"{s.label} ({label})", pin=pin.number)
-            for s in pin.result.series
+            replace(s, key=f"pin{pin.number}:{s.key}", label=f"{name} ({label})", pin=pin.number)
+            for s, name in zip(pin.result.series, names, strict=True)
             if s.key not in pin.hidden
         ]
     return replace(result, series=result.series + tuple(more)) if more else result

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from explorer.privacy.core.role import Role
@@ -213,8 +214,10 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
     """
     colours = theme(theme_name).curves
     styles = {}
-    for number, item in enumerate(s for s in series if not (s.pin or s.own)):
-        place = number if item.colour is None else item.colour
+    taken = {item.colour for item in series if not (item.pin or item.own)}
+    free = (place for place in count() if place not in taken)
+    for item in (s for s in series if not (s.pin or s.own)):
+        place = next(free) if item.colour is None else item.colour
         styles[item.key] = SeriesStyle(
             colours[place % len(colours)],
             dashes(item.role, place // len(colours)),

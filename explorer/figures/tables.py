@@ -15,7 +15,7 @@ from explorer.figures.recipes import RECIPE_PREFIX, recipe_text
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.coordinates import wrap_longitude
-from explorer.geography.region import Region
+from explorer.geography.region import Region, corners
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import (
     UnclaimedReason,
@@ -151,7 +151,7 @@ def result_document(
         "quantity": result.request.quantity,
         "x": result.request.sweep.key if result.request.sweep else None,
         "fidelity": result.fidelity.name.lower(),
-        "complete": result.complete,
+        "complete": result.final,
         **({"absent": ABSENT_IN_JSON} if result.series else {}),
         "series": [
             _series_document(s, reasons.get(s.key)) for s in captions.visible_series(result, view)
@@ -381,10 +381,13 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
         place = ["y", "x"]
     out.write(",".join(["row", "column", *place, *(s.key for s in shown)]) + "\n")
     lat, lon = _centres(first.region, rows, columns)
+    drawn = first.drawn.tolist()
     for i in range(rows):
         lines = zip(*(text[i] for text in texts), strict=True)
         out.writelines(
-            f"{i},{j},{lat[i]}{lon[j]}{','.join(values)}\n" for j, values in enumerate(lines)
+            f"{i},{j},{lat[i]}{lon[j]}{','.join(values)}\n"
+            for j, values in enumerate(lines)
+            if drawn[i][j]
         )
 
 
@@ -439,6 +442,8 @@ def _series_document(series: Series, reason: UnclaimedReason | None) -> dict[str
 def _surface_document(surface: Surface) -> dict[str, Any]:
     rows = np.asarray(surface.values, np.float32).astype(str).tolist()
     plane = surface.region.plane if surface.region is not None else None
+    outline = corners(surface.region) if surface.region is not None else []
+    drawn = surface.drawn.tolist()
     return {
         "key": surface.key,
         "label": surface.label,
@@ -446,7 +451,11 @@ def _surface_document(surface: Surface) -> dict[str, Any]:
         "stamp": surface.stamp,
         "region": None if surface.region is None else list(surface.region.declared),
         **({} if plane is None else {"plane": plane.text}),
-        "values": [[float(v) for v in row] for row in rows],
+        **({"polygon": outline} if outline else {}),
+        "values": [
+            [float(v) if inside else None for v, inside in zip(row, cells, strict=True)]
+            for row, cells in zip(rows, drawn, strict=True)
+        ],
         **points_document(surface),
     }
 

@@ -14,6 +14,8 @@ from explorer.geography.region import Box
 from explorer.studies.base.study import Quantity, Result, Scale, Study
 from explorer.studies.registry import get_study
 
+MAX_BACKGROUNDS = 6
+
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
@@ -46,6 +48,11 @@ class ViewState:
     picture : str
         Picture behind the map of a plane that is not the Earth: name and sha256 of a file added to
         the runtime (`add_file`); empty for none.
+    backgrounds : tuple of str
+        Files behind the map of the Earth, the lowest first, at most `MAX_BACKGROUNDS`: name and
+        sha256 of each.
+    heatmap_opacity : float
+        Of heatmaps in front of them, 0 to 1.
     left_out : tuple of str
         Omitted `PARTS` of the page; stamps are never omitted.
     pinned : tuple of mappings
@@ -76,6 +83,8 @@ class ViewState:
     show_cities: bool = True
     show_contributions: bool = False
     picture: str = ""
+    backgrounds: tuple[str, ...] = ()
+    heatmap_opacity: float = 0.75
     left_out: tuple[str, ...] = ()
     pinned: tuple[Mapping[str, Any], ...] = ()
     own: tuple[Mapping[str, Any], ...] = ()
@@ -90,6 +99,10 @@ class ViewState:
         for part in self.left_out:
             if part not in PARTS:
                 raise ValueError(f"left_out: {part!r} is not one of {', '.join(PARTS)}")
+        if len(self.backgrounds) > MAX_BACKGROUNDS:
+            raise ValueError(f"backgrounds: {len(self.backgrounds)}, at most {MAX_BACKGROUNDS}")
+        if not 0 <= self.heatmap_opacity <= 1:
+            raise ValueError(f"heatmap_opacity: {self.heatmap_opacity:g} is outside [0, 1]")
         for name in ("x_range", "y_range"):
             ends = getattr(self, name)
             if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
@@ -120,10 +133,11 @@ class ViewState:
         return cls(**(start | changes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as JSON values."""
+        """Return the state as JSON values; those of backgrounds only if there are any."""
         return {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
+            if self.backgrounds or key not in ("backgrounds", "heatmap_opacity")
         }
 
     @classmethod

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import run
+from explorer.figures.recipes import read_recipe
 from tests import snapshots
 
 QUESTION = ("bounds", "amplification", "--sweep", "delta=1e-8:1e-4:5")
@@ -16,7 +17,7 @@ QUESTION = ("bounds", "amplification", "--sweep", "delta=1e-8:1e-4:5")
 @pytest.mark.parametrize(
     ("words", "wanted", "number"),
     [
-        ((), "", "ε ≤ 0.04503 by “clones 2021, evaluated exactly”, the tightest valid bound here"),
+        ((), "", "ε ≤ 0.04503 by “clones 2021, evaluated exactly”, the best applicable bound"),
         (("--claim", "local"), "local", "ε ≤ 2 by “ε₀ alone: no amplification”, chosen by you"),
     ],
 )
@@ -58,3 +59,19 @@ def test_a_curve_that_is_computed_after_the_others_is_waited_for(
     words = ["bounds", "shuffle-rdp", "--set", "eps0=2.5", "--solve", "eps0", "--target", "1"]
     assert run([*words, "--for", "numerical_upper"]) == 0
     assert capsys.readouterr().out == "4.04398\n"
+
+
+def test_the_ends_of_a_pictures_axes_are_given_and_stand_in_its_recipe(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    ends = ("--x-range", "1e-7:1e-5", "--y-range", "0.01:1")
+    assert run([*QUESTION, *ends, "--output", str(file)]) == 0
+    view = read_recipe(file)["view"]
+    assert (view["x_range"], view["y_range"]) == ([1e-7, 1e-5], [0.01, 1.0])
+
+
+@pytest.mark.parametrize("typed", ["1", "2:1", "a:b", "0:1", "1:inf", "1:2:3"])
+def test_ends_that_are_no_range_are_refused(capsys: pytest.CaptureFixture[str], typed: str) -> None:
+    assert run([*QUESTION, "--y-range", typed, "--output", "never.svg"]) == 2
+    said = capsys.readouterr().err
+    assert "--y-range" in said
+    assert repr(typed) in said

@@ -12,11 +12,13 @@ import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from explorer import __version__
 from explorer.cli import run
+from explorer.cli.options import parse_size
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.recipes import read_recipe
 from tests import snapshots
@@ -79,7 +81,7 @@ def test_heatmap_prints_counts_metrics_and_recipe(
     assert 0 <= m["emd_lower"] <= m["emd"] <= m["emd_upper"] <= 2
     assert 0 <= m["similarity"] <= 1
     assert m["loss_sentence"].startswith("About ")
-    assert m["loss_sentence"].endswith("squares stay among them.")
+    assert m["loss_sentence"].endswith("in the top 10.")
     assert m["noise_warning"] is None or "noisy" in m["noise_warning"]
     assert printed["seed"] == 7
     assert "not private" in printed["stamp"]
@@ -185,14 +187,14 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["heatmap", "sample", "--region", ""], 2, "such as 40.5,-74.3,41.0,-73.6"),
         (["window", "--region", "here"], 2, "'here' is not a number of degrees"),
         (["heatmap", "sample", "--region", "0,-100,1,100"], 2, "too wide"),
-        (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: 0 is outside"),
+        (["heatmap", "sample", "--epsilon", "0"], 2, "epsilon: choose a value"),
         (["heatmap", "sample", "--mechanism", "magic"], 2, "pyramid, capped, least-squares"),
         (["heatmap", "sample", "--output", "map.bmp"], 2, "chooses the format"),
         (["heatmap", "sample", "--output", "/no/such/folder/map.png"], 2, "does not exist"),
         (["heatmap", "sample", "--columns", "colour=1"], 2, "columns can hold"),
         (["bounds", "no-such-study"], 1, "shuffle-rdp"),
         (["bounds", "heatmap"], 1, "draws a map"),
-        (["bounds", "shuffle-rdp", "--set", "eps0=-1"], 1, "eps0: -1 is outside"),
+        (["bounds", "shuffle-rdp", "--set", "eps0=-1"], 1, "eps0: choose a value"),
         (["bounds", "shuffle-rdp", "--set", "eps0"], 2, "KEY=VALUE"),
         (["bounds", "shuffle-rdp", "--sweep", "T=1:2"], 2, "KEY=A:B:N"),
         (["bounds", "shuffle-rdp", "--sweep", "zz=1:2:3"], 1, "not a parameter"),
@@ -201,6 +203,7 @@ def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixtur
         (["bounds", "choose-alpha", "--set", "space=points"], 1, "open a CSV file"),
         (["bounds"], 2, "bounds --help"),
         (["window", "--size", "huge"], 2, "--size: 'huge' is not WIDTHxHEIGHT"),
+        (["bounds", "choose-alpha", "--size", "8x6mm"], 2, "'8x6mm' at 150 dpi is outside"),
         (["dance"], 2, "No such command"),
     ],
 )
@@ -432,7 +435,7 @@ def test_what_users_contribute_is_told_to_the_curator(
     assert "○ Every user" in said
     assert "6 users" in said
     assert run([*words, "--cap", "0"]) == 2
-    assert "cap: 0 is outside [1, 1e+06]" in capsys.readouterr().err
+    assert "cap: choose a value from 1 to 1e+06" in capsys.readouterr().err
 
 
 def test_an_empty_column_leaves_the_times_out(
@@ -590,3 +593,14 @@ def test_a_part_that_is_none_is_refused_with_those_there_are(tmp_path: Path, cap
     for part in ("'titel'", "'title'", "'legend'"):
         assert part in error
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "pixels"),
+    [("1280x800", (1280, 800)), ("column", (2079, 1465)), ("180x110mm", (4252, 2598))],
+)
+def test_sizes_in_pixels_in_millimetres_and_by_name(size: str, pixels: tuple[int, int]) -> None:
+    assert parse_size(size, 600) == pixels
+    if not size[0].isdigit() or size.endswith("mm"):
+        with pytest.raises(click.BadParameter):
+            parse_size(size)

@@ -164,6 +164,19 @@ def test_a_window_that_is_closed_during_a_load_that_hangs_ends_its_process() -> 
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("words", [("--study", "shuffle-rdp"), ("--start-page",)], ids="".join)
+@pytest.mark.parametrize("after_s", [1.0, 6.0])
+def test_ctrl_c_ends_the_real_window(
+    words: tuple[str, ...], after_s: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    run = Run("-m", "explorer", "window", *words)
+    assert wait_until(lambda: _handles(run.process.pid, signal.SIGINT), 20)
+    time.sleep(after_s)
+    run.end(signal.SIGINT)
+
+
 def closed(stream: int, how: Callable[[], int]) -> Callable[[], None]:
     def prepare() -> None:
         os.dup2(how(), stream)

@@ -14,7 +14,7 @@ from explorer.cli import run, running
 from explorer.engine.experiments import Checkpoint, trials_file
 from explorer.studies.heatmap.experiments.figures import FIGURES
 from tests import snapshots
-from tests.planes import gaze_table
+from tests.planes import OF_THE_EARTH, gaze_table
 
 REGION = "40.55,-74.10,40.90,-73.75"
 QUALITY = ["experiment", "heatmap-quality"]
@@ -260,6 +260,38 @@ def test_figure_9_of_a_table_of_points_in_a_picture(said: Said, tmp_path: Path) 
     assert 0 < row["emd"] < 0.1
 
 
+def test_planes_have_pictures_tables_and_no_kilometres(said: Said, tmp_path: Path) -> None:
+    """Heatmap quality and Figure 13 on one image and on the mean over all."""
+    data = ["--data", str(gaze_table(tmp_path / "gaze.csv", users=60)), "--plane", "320x240"]
+    few = ["--draws", "2", "--workers", "1", "--quiet"]
+    words = ["--mechanisms", "laplace", "--epsilon", "1,5", "--users", "40", "--resolution", "32"]
+    picture, table = tmp_path / "figure.pdf", tmp_path / "table.tex"
+    size = ("--size", "88x62mm", "--output", str(picture))
+    code, out, _ = said(*QUALITY, *data, "--image", "all", *words, *few, *size)
+    assert code == 0
+    assert not OF_THE_EARTH.search(out)
+    assert picture.read_bytes().startswith(b"%PDF")
+    words = ["--resolution", "32", "--set", "B=16,256", "--set", "w=4", "--output", str(table)]
+    code, out, _ = said("experiment", "figure-13", *data, "--image", "park", *words, *few, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert {(r["x"], r["users"], r["emd_km"]) for r in document["rows"]} == {
+        (16, 50, None),
+        (256, 50, None),
+    }
+    assert {row["measure"] for row in document["verdicts"]} == {
+        "emd",
+        "similarity",
+        "pearson",
+        "kl",
+    }
+    assert document["title"].endswith("draws, image")
+    assert "tabular" in table.read_text(encoding="utf-8")
+    code, _, err = said(*QUALITY, *data, "--image", "hill")
+    assert code == 1
+    assert "park, sea" in err
+
+
 def test_the_list_names_them_all_and_what_they_need(said: Said) -> None:
     code, out, _ = said("experiment", "--list")
     assert code == 0
@@ -302,9 +334,16 @@ WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
         ([*WITH_DATA, "--set", "variant=mine"], ["--set", "experiments, theory"]),
         ([*WITH_DATA, "--set", "magic=1"], ["magic", "variant"]),
         (
-            ["experiment", "figure-1", "--data", "sample", "--epsilon", "1"],
-            ["--epsilon", "figure-1", "heatmap-quality"],
+            ["experiment", "figure-1", "--data", "sample", "--sigma", ".1"],
+            ["--sigma", "figure-1", "heatmap-quality"],
         ),
+        (["experiment", "figure-4", "--data", "sample", "--epsilon", "1,2"], ["--epsilon", "give"]),
+        (
+            [*WITH_DATA, "--users", "5,9", "--output", "a.pdf"],
+            ["--output", "--epsilon and --users"],
+        ),
+        ([*WITH_DATA, "--overlay", "own.csv"], ["--overlay", "--output"]),
+        ([*WITH_DATA, "--size", "1x2mm"], ["--size", "200x150"]),
         (["experiment", "figure-2"], ["--data", "check-ins"]),
         (["experiment", "figure-10", "--data", "sample"], ["--data", "figure-10"]),
         (["experiment", "figure-10", "--set", "epsilon=3"], ["--set", "epsilon"]),

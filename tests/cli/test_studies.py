@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from explorer.cli import run
+from explorer.figures.recipes import read_recipe
 from explorer.studies.registry import get_study, study_infos
 
 
@@ -77,3 +79,51 @@ def test_figures_are_listed_with_their_verdicts(capsys: pytest.CaptureFixture[st
     assert len(capsys.readouterr().out.splitlines()) == sum(
         len(get_study(c.id).presets) for c in study_infos()
     )
+
+
+def test_a_preset_s_picture_has_its_curves_as_in_the_window(tmp_path: Path) -> None:
+    words = ["bounds", "unbounded", "--preset", "fact-5.1", "--size", "400x300"]
+    assert run([*words, "--output", str(tmp_path / "fact.svg")]) == 0
+    recipe = read_recipe(tmp_path / "fact.svg")
+    assert sorted(recipe["view"]["hidden"]) == ["table"]
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "text", "table", "first"),
+    [
+        (
+            ["coordinate-mean", "--quantity", "run", "--set", "profile=file"],
+            "demand_file",
+            "name,level,q\nage,0.5,0.1\nzip,2,0\n",
+            "run",
+            ["column 1", 0.5],
+        ),
+        (
+            [
+                *("private-regression", "--set", "profile=file", "--sweep", "n=100:200:2"),
+                *("--set", "n=100", "--set", "trials=2", "--set", "evaluation=held-out"),
+            ],
+            "demand_file",
+            "age,0.5\nzip,2\n",
+            "coefficients",
+            ["feature 1"],
+        ),
+        (
+            ["histograms", "--quantity", "run"],
+            "column_file",
+            "smoker [yes|no]\n" + "no\nyes\n" * 200,
+            "run",
+            ["yes", 200.0],
+        ),
+    ],
+    ids=["levels", "features", "column"],
+)
+def test_levels_and_columns_of_a_file_are_options(
+    words: list[str], key: str, text: str, table: str, first: list[object], tmp_path: Path
+) -> None:
+    path, out = tmp_path / "own.csv", tmp_path / "out.json"
+    path.write_text(text, "utf-8")
+    asked = ["bounds", *words, "--set", f"{key}={path}", "--seed", "1"]
+    assert run([*asked, "--output", str(out)]) == 0
+    tables = {t["key"]: t["rows"] for t in json.loads(out.read_text("utf-8"))["tables"]}
+    assert tables[table][0][: len(first)] == first

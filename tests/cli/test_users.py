@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from explorer.cli import cli
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings, default_ledger, default_settings
+from explorer.studies.base.phrases import REAL_DATA
 from explorer.studies.users_data import guarantee
 
 ITEMS = ["user,item", "a,0", "a,1", "b,3", "b,3", "c,0", "c,2"]
@@ -31,7 +32,7 @@ def run(*words):
 
 def rows_of(path):
     lines = path.read_text().splitlines()
-    assert lines[0] == f"# {guarantee.REAL_DATA}"
+    assert lines[0] == f"# {REAL_DATA}"
     return list(csv.reader(lines[1:]))
 
 
@@ -41,7 +42,7 @@ def test_curators_table_is_first_and_answers_are_written(files, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("**What was read (curator only)**")
     assert "| users | 3 |" in done.stdout
-    assert guarantee.REAL_DATA in done.stdout
+    assert REAL_DATA in done.stdout
     rows = rows_of(output)
     assert rows[0] == ["answer"]
     assert len(rows) == 7

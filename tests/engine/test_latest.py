@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -211,3 +213,110 @@ def test_a_complete_answer_is_remembered(
 
 def _fields(request: object) -> dict[str, object]:
     return {name: getattr(request, name) for name in type(request).__dataclass_fields__}
+
+
+class _Number(SimpleNamespace):
+    """An answer; `curve_follows` as of a `Result`."""
+
+
+def test_the_curve_of_a_number_comes_although_newer_requests_wait(inbox: Inbox) -> None:
+    submitted, going_on = threading.Event(), threading.Event()
+
+    def answer(request: int, check: Callable[[], None]) -> Generator[Any, None, None]:
+        yield _Number(request=request, curve_follows=True, complete=False)
+        submitted.set()
+        assert going_on.wait(time_limit())
+        check()
+        yield _Number(request=request, curve_follows=False, complete=False)
+        check()
+        yield _Number(request=request, curve_follows=False, complete=True)
+
+    worker = LatestWorker(answer, inbox, "test", clock=lambda: 0.0)
+    worker.submit(1)
+    assert submitted.wait(time_limit())
+    worker.submit(2)
+    going_on.set()
+    assert worker.wait_idle(time_limit())
+    worker.close()
+    came = [
+        (d.generation, d.result.curve_follows, d.result.complete) for d in inbox.items if d.result
+    ]
+    assert came == [
+        (1, True, False),
+        (2, True, False),  # the newer number does not wait for the curve
+        (1, False, False),  # the refinement of the first gives way
+        (2, False, False),
+        (2, False, True),
+    ]
+
+
+def test_a_curve_begins_early_enough_to_be_there_in_time(inbox: Inbox) -> None:
+    """After a curve of 40 ms the next begins 20 ms later, although newer requests wait."""
+    now = 0.0
+
+    def answer(request: int, check: Callable[[], None]) -> Generator[Any, None, None]:
+        nonlocal now
+        now += 0.025
+        if request > 1:
+            return
+        yield _Number(request=request, curve_follows=True, complete=False)
+        if request == 1:
+            worker.submit(2)
+            check()
+        now += 0.04
+        yield _Number(request=request, curve_follows=False, complete=False)
+
+    worker = LatestWorker(answer, inbox, "test", clock=lambda: now)
+    for request in (0, 1):
+        worker.submit(request)
+        assert worker.wait_idle(time_limit())
+    worker.close()
+    came = [(d.request, d.result.curve_follows) for d in inbox.items if d.result]
+    assert came == [(0, True), (0, False), (1, True), (1, False)]
+
+
+def test_the_newest_number_is_there_between_two_points_of_an_older_curve(
+    inbox: Inbox,
+) -> None:
+    """Those that newer ones overtake end; a complete answer makes the older curve give way."""
+    computed = []
+
+    def answer(request: int, check: Callable[[], None]) -> Generator[Any, None, None]:
+        if request == 4:
+            yield _Number(request=request, curve_follows=False, complete=True)
+            return
+        yield _Number(request=request, curve_follows=True, complete=False)
+        for newer in (2, 3, 4) if request == 1 else ():
+            worker.submit(newer)
+            check()
+            computed.append(newer)
+        yield _Number(request=request, curve_follows=False, complete=True)
+
+    worker = LatestWorker(answer, inbox, "test", clock=lambda: 0.0)
+    worker.submit(1)
+    assert worker.wait_idle(time_limit())
+    worker.close()
+    assert computed == [2, 3]
+    assert [d.request for d in inbox.items if d.result] == [1, 2, 3, 4]
+    assert [d.request for d in inbox.items if d.finished] == [2, 3, 1, 4]
+
+
+def test_an_error_of_a_newer_number_leaves_the_older_curve(inbox: Inbox) -> None:
+    def answer(request: int, check: Callable[[], None]) -> Generator[Any, None, None]:
+        if request == 2:
+            raise ValueError("no such value")
+        yield _Number(request=request, curve_follows=True, complete=False)
+        worker.submit(2)
+        check()
+        yield _Number(request=request, curve_follows=False, complete=True)
+
+    worker = LatestWorker(answer, inbox, "test", clock=lambda: 0.0)
+    worker.submit(1)
+    assert worker.wait_idle(time_limit())
+    worker.close()
+    assert [(d.request, d.result is None, d.error is None) for d in inbox.items] == [
+        (1, False, True),
+        (2, True, False),
+        (1, False, True),
+        (1, True, True),
+    ]

@@ -50,7 +50,7 @@ def test_changes_are_reported_once_and_no_change_is_not(session: Session) -> Non
 
 def test_out_of_range_says_what_is_allowed_and_changes_nothing(session: Session) -> None:
     before = session.state
-    with pytest.raises(ValueError, match=r"a: 11 is outside \[0, 10\]"):
+    with pytest.raises(ValueError, match="0 to 10; 11"):
         session.set_value("a", 11)
     with pytest.raises(ValueError, match="not a parameter of") as error:
         session.set_value("b", 1)

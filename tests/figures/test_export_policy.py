@@ -87,6 +87,8 @@ class Planter:
             return {f"{self.word} {k}": self.plant(v, f"{path}.{k}") for k, v in value.items()}
         if isinstance(value, tuple):
             return tuple(self.plant(v, path) for v in value)
+        if isinstance(value, frozenset):
+            return frozenset({self.word})
         assert is_dataclass(value), path
         dots = f"{path}." if path else ""
         return replace(

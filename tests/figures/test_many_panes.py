@@ -68,7 +68,8 @@ def test_panes_stand_in_a_grid_and_nothing_meets(number, linked, size, dpi):
         boxes = [axes.get_window_extent(renderer) for axes in shown]
         titles = [axes.title.get_window_extent(renderer) for axes in shown]
     assert len(shown) == number
-    assert len(bars) == ((2 if number > 3 else 1) if linked else number)
+    # Maps, the difference, and an error whose scale is its own.
+    assert len(bars) == (1 + (number > 3) + (number > 4) if linked else number)
     widths = {round(box.width) for box in boxes}
     heights = {round(box.height) for box in boxes}
     assert max(widths) - min(widths) <= 1
@@ -85,11 +86,14 @@ def test_panes_stand_in_a_grid_and_nothing_meets(number, linked, size, dpi):
 def test_linked_panes_share_the_truths_scale_and_the_difference_lies_on_both_sides():
     result = with_panes(6)
     true = float(result.surfaces[0].values.max())
-    assert colour_limits(result.surfaces, linked=True) == pytest.approx([true] * 6)
+    error = float(result.surfaces[4].values.max())
+    tops = [true, true, true, true, error, true]
+    assert colour_limits(result.surfaces, linked=True) == pytest.approx(tops)
     with own_settings():
         page = draw_page(result, view(result), RECIPE, (10, 7), 100)
     limits = [axes.images[0].get_clim() for axes in page.figure.axes if axes.get_title()]
-    assert limits == [(-true if s.diverging else 0.0, true) for s in result.surfaces]
+    ends = zip(result.surfaces, tops, strict=True)
+    assert limits == [(-top if s.diverging else 0.0, top) for s, top in ends]
     own = colour_limits(result.surfaces, linked=False)
     assert own[3] == pytest.approx(float(np.abs(result.surfaces[3].values).max()))
 
@@ -98,7 +102,7 @@ def test_without_the_true_map_no_scale_comes_from_it():
     """An error pane is the curator's too, and must not set the scale of the maps."""
     _, private, other, difference, error, _ = with_panes(6).surfaces
     tops = colour_limits([private, other, difference, error], linked=True)
-    assert tops == pytest.approx([float(private.values.max())] * 4)
+    assert tops == pytest.approx([float(private.values.max())] * 3 + [float(error.values.max())])
 
 
 @pytest.mark.full

@@ -104,7 +104,11 @@ def test_the_accountants_table_holds_its_curves(accountant):
         line for line in table_text(accountant, view, {}).splitlines() if not line.startswith("#")
     ]
     header = lines[0].split(",")
-    assert header == ["x", *(s.key for s in accountant.series)]
+    columns = ["x"]
+    for s in accountant.series:
+        ends = [] if s.low is None else [f"{s.key}:low", f"{s.key}:high"]
+        columns += [s.key, *ends]
+    assert header == columns
     rows = [line.split(",") for line in lines[1:]]
     places = [float(row[0]) for row in rows]
     assert places == sorted({x for s in accountant.series for x in s.x})

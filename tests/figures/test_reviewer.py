@@ -53,7 +53,7 @@ def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
     found = evaluate_claim(amplification.result)
     assert found is not None
     assert found.series.grade is Grade.NUMERICAL
-    assert "floating point" in said["Claimed"][1]
+    assert "rounding error" in said["Claimed"][1]
     shown = float(said["Numbers"][0].split("(")[2].split(",")[0])
     assert found.value <= shown <= found.value * 1.001
     text = render(amplification).decode()

@@ -223,8 +223,8 @@ def test_that_all_check_ins_count_is_said_only_where_it_is_otherwise():
     assert request["cap"] == 1_000_000
     for key, value, said in (
         ("cap", 1, "k = 1 check-in"),
-        ("weights", "cells", "weights within a user: Each visited cell once"),
-        ("one_cell", True, "every user is in one cell: yes"),
+        ("weights", "cells", "weighting per user: Each visited cell once"),
+        ("one_cell", True, "each user visits only one cell: yes"),
     ):
         line = captions.settings_line(replace(maps(), request=request.with_value(key, value)))
         assert said in line.split(" · ")

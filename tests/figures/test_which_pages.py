@@ -1,4 +1,4 @@
-"""*Which ε?* as a picture and as numbers: the curator's alone, with the map's question inside."""
+"""*Utility* as a picture and as numbers: the curator's alone, with the map's question inside."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 from tests.figures.reading import group, numbers, to_data, words_of
 from tests.figures.samples import maps
 
-LIMIT = "what one can live with"
+LIMIT = "acceptable error"
 FORMATS = [f.suffix for f in of_kind()]
 STAMP = text.stamp(False, curator_only=True)
 SAID = "Judged on these check-ins, 509 users."
@@ -102,9 +102,9 @@ def test_the_page_has_axes_target_grey_map_and_no_other_seed() -> None:
     said = words_of(content, "svg")
     for part in (
         "ε, more private to the left",
-        "error in km, 9 of 10 draws are below",
-        "what one can live with: 1 km",
-        "an evenly grey map errs: 6.5 km",
+        "error in km, 9 of 10 maps are below",
+        "acceptable error: 1 km",
+        "error of a uniform map: 6.5 km",
         STAMP,
         "Bands: 10–90 % of draws.",
         "adaptive quadtree — estimate",

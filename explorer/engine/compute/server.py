@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -148,6 +149,8 @@ def _load_studies(asked: threading.Event) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
     with suppress(ImportError):  # without numba it counts in numpy
         compile_pass()
+    # Some values of a slider need it: imported then, it would hold up a drag for half a second.
+    import_module("scipy.special")
 
 
 def _import_studies(asked: threading.Event) -> None:

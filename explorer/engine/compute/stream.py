@@ -120,7 +120,7 @@ class AnswerStream:
                 self._finished = max(self._finished, delivery.generation)
                 self._epochs = {n: e for n, e in self._epochs.items() if n > delivery.generation}
                 self._condition.notify_all()
-        if delivery.result is not None and delivery.result.complete and epoch is not None:
+        if delivery.result is not None and delivery.result.final and epoch is not None:
             self._client.runtime.cache_result(delivery.result, epoch)
         self._deliver(delivery)
 

@@ -24,6 +24,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
+from explorer.studies.heatmap.mechanisms import PRIORS
 from explorer.studies.registry import get_study, study_info
 
 PROGRAM = "privacy-explorer"
@@ -168,9 +169,13 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     words = [
         (f"--{p.key.replace('_', '-')}", _plain(values[p.key]))
         for p in study.parameters
-        if p.key in values and values[p.key] != p.default
+        if p.key in values and values[p.key] != p.default and p.key not in PRIORS
     ]
-    if "region" in part:
+    words += [("--prior", word) for word in _prior_words(values)]
+    if "polygon" in part:
+        points = (f"{_plain(y)},{_plain(x)}" for y, x in part["polygon"])
+        words.append(("--polygon", ";".join(points)))
+    elif "region" in part:
         south, west, north, east = map(_plain, part["region"])
         ends = (west, south, east, north) if "plane" in part else (south, west, north, east)
         words.append(("--region", ",".join(ends)))
@@ -180,6 +185,21 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     if part.get("data_seed"):
         words.append(("--data-seed", str(part["data_seed"])))
     return [*words, ("--panes", "private")]
+
+
+def _prior_words(values: Mapping[str, Any]) -> list[str]:
+    """Return the public priors of a map, of files their names; empty for the default."""
+    study = get_study("heatmap")
+    given = {key: values.get(key, parameter(study, key).default) for key in PRIORS}
+    if all(given[key] == parameter(study, key).default for key in PRIORS):
+        return []
+    words = ["cities"] if given["prior_cities"] else []
+    words += [
+        f"{key.removeprefix('prior_')}:{_named(parameter(study, key), given[key])}"
+        for key in PRIORS
+        if isinstance(given[key], str) and given[key]
+    ]
+    return words or ["none"]
 
 
 def _undisclosed_note(settings: Mapping[str, Any]) -> list[str]:

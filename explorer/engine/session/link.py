@@ -17,6 +17,8 @@ from explorer.studies.base.study import Study, parameter, relevant
 from explorer.studies.registry import get_study, study_ids
 
 SCHEME = "privacy-explorer:"
+_CERTIFICATE = "certificate"
+"""In place of a study's id, for the certificate of a release."""
 MAX_LENGTH = 20_000
 """Letters of a link that is read."""
 _VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
@@ -60,6 +62,11 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     if recipe.get("private_only") is True:
         items.append((".selection", _encode(recipe["selection"])))
     return f"{SCHEME}{study.id}?{urlencode(items, quote_via=quote, safe=',:')}"
+
+
+def certificate_link(release: str, sha256: str) -> str:
+    """Return the link that names a release's certificate by its id and the SHA-256 of its file."""
+    return f"{SCHEME}{_CERTIFICATE}?{urlencode({'release': release, 'sha256': sha256})}"
 
 
 def left_out(recipe: Mapping[str, Any]) -> int:
@@ -128,6 +135,13 @@ def recipe_of(text: str) -> dict[str, Any]:
     if not is_link(text):
         raise RecipeError(f"link: it does not begin with {SCHEME}")
     study_id, _, query = text.strip().removeprefix(SCHEME).partition("?")
+    if study_id == _CERTIFICATE:
+        named = dict(parse_qsl(query))
+        raise RecipeError(
+            f"link: it names the certificate of release {named.get('release', '')[:32]} and holds "
+            "no settings. Get the certificate’s JSON file from its publisher; its SHA-256 must be "
+            f"{named.get('sha256', '')[:64]}"
+        )
     if study_id not in study_ids():
         raise RecipeError(f"link: there is no question {study_id[:40]!r} in this version")
     items = dict(parse_qsl(query, keep_blank_values=True))

@@ -15,7 +15,7 @@ from explorer.engine.session import schema
 from explorer.engine.session.imported_curves import imported_from_list, imported_to_list
 from explorer.engine.session.schema import plain, read, read_list
 from explorer.engine.session.utility_settings import UtilitySettings, utility_from_recipe
-from explorer.geography.region import Region, region_of
+from explorer.geography.region import Region, corners, region_of
 from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import (
@@ -101,7 +101,7 @@ class Recipe:
     columns: Mapping[str, Any] = field(default_factory=dict)
     part: Part | None = None
     which: UtilitySettings | None = None
-    """View of *Which ε?*, of a file with its curves."""
+    """View of *Utility*, of a file with its curves."""
     grid: Grid | None = None
 
     left_out: tuple[str, ...] = field(default=(), compare=False)
@@ -163,6 +163,8 @@ def _store_selection(selection: Selection) -> schema.Selection:
         written.settings_from = _word(selection.settings_from)
     if selection.region.plane is not None:
         written.plane = selection.region.plane.text
+    if selection.region.polygon is not None:
+        written.polygon = corners(selection.region)
     if selection.image is not None:
         written.image = selection.image
     if selection.unit is not Unit.USER:
@@ -288,7 +290,8 @@ def _request(read: schema.Question, most: int = MAX_POINTS) -> Request:
     values = tuple(
         (p.key, p.parse(read.values.get(p.key, _value_of_file(study, p)))) for p in study.parameters
     )
-    shown = read.quantity or next((q.key for q in study.quantities), "")
+    former = schema.FORMER_QUANTITIES.get(study.id)
+    shown = read.quantity or former or next((q.key for q in study.quantities), "")
     allowed = quantity(study, shown).sweeps if shown else ()
     sweep = default_sweep(study, allowed[0]) if allowed else None
     return Request(
@@ -349,7 +352,8 @@ def _part(stored: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
     region = None
     if stored.region is not UNSET:
         low, left, high, right = stored.region
-        region = region_of((low, left, high, right), plane)
+        polygon = [] if stored.polygon is UNSET else stored.polygon
+        region = region_of((low, left, high, right), plane, [(y, x) for y, x in polygon])
     share = None if stored.share is UNSET else stored.share
     if share is not None and stored.users is not None:
         raise RecipeError("selection: has both users and a share; one of them says who is in")

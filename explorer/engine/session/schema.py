@@ -88,11 +88,15 @@ Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
 Numbers = Annotated[list[Number], Meta(min_length=1, max_length=10_000)]
 Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 """South, west, north, east in degrees."""
+# As `explorer.polygon.MAX_POINTS`, whose module needs numpy: this is read before the first paint.
+Corners = Annotated[list[Pair], Meta(min_length=3, max_length=1000)]
 
 
 FORMER_DEFAULTS: dict[tuple[str, str], Value] = {("heatmap", "mechanism"): "pyramid"}
 """(Study, parameter) → value of files that do not name it, where the default has changed since.
 """
+FORMER_QUANTITIES = {"cldp-sgd": "eps"}
+"""Study → quantity of files that name none, where the first one has changed since."""
 T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
 MAX_SHOWN = 40
@@ -196,6 +200,8 @@ class Selection(Struct):
     plane: Text | UnsetType = UNSET
     """What the region lies in if it is not the Earth, such as ``320x240:px:down``; the region is
     then YMIN, XMIN, YMAX, XMAX in its unit."""
+    polygon: Corners | UnsetType = UNSET
+    """Latitude and longitude of the corners of a polygon that the region is the box of."""
     image: Text | UnsetType = UNSET
     unit: NoUserColumn | UnsetType = UNSET
     """The privacy unit of the data; absent: users."""
@@ -239,6 +245,9 @@ class View(Struct):
     show_contributions: bool | UnsetType = UNSET
     picture: FileName | UnsetType = UNSET
     """Name and sha256 of the picture behind the map, with # between."""
+    backgrounds: Annotated[list[FileName], Meta(max_length=6)] | UnsetType = UNSET
+    """Name and sha256 of the files behind the map, with # between, the lowest first."""
+    heatmap_opacity: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     left_out: Keys | UnsetType = UNSET
     """Captions that are not written around the picture."""
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
@@ -261,7 +270,7 @@ class Recipe(Question):
 
     view: View | UnsetType = UNSET
     which: Any = UNSET
-    """Of `ExportedUtility`, where curves of *Which ε?* were exported."""
+    """Of `ExportedUtility`, where curves of *Utility* were exported."""
     grid: Grid | UnsetType = UNSET
 
 
@@ -313,7 +322,7 @@ class PlotView(Struct):
 
 
 class Utility(Struct):
-    """View of *Which ε?*; fields are read one by one."""
+    """View of *Utility*; fields are read one by one."""
 
     open: bool = False
     axis: UtilityAxis = "epsilon"
@@ -324,7 +333,7 @@ class Utility(Struct):
 
 
 class ExportedUtility(Struct):
-    """View of *Which ε?* in an export of its curves; fields are read one by one."""
+    """View of *Utility* in an export of its curves; fields are read one by one."""
 
     axis: UtilityAxis = "epsilon"
     measure: Measure = "emd_km"
@@ -375,11 +384,21 @@ class Computing(Struct):
 
 
 class Visit(Struct):
-    """A recent request, for *Go on with*."""
+    """A recent request, for *Continue with*."""
 
     study: Key
     words: Key
     when: Word
+
+
+class KnownBackground(Struct):
+    """A file that was behind the map."""
+
+    path: Place
+    value: FileName
+    size: Annotated[int, Meta(ge=0)]
+    changed: Annotated[int, Meta(ge=0)]
+    """Nanoseconds since 1970."""
 
 
 class Window(Struct):
@@ -395,6 +414,8 @@ class Window(Struct):
     files: dict[str, Place] = {}
     recent: list[Any] = []
     """Of `Place`."""
+    backgrounds: list[Any] = []
+    """Of `KnownBackground`, the latest first."""
     found: list[Any] = []
     """Of `Key`: commands last run by Ctrl+K, the latest first."""
     visits: list[Any] = []

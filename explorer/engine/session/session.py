@@ -76,7 +76,7 @@ class SessionState:
     comparison : tuple of Entry
         Numbers put side by side, in their order.
     which : UtilitySettings
-        What *Which ε?* shows.
+        What *Utility* shows.
     grids : mapping of study id to Grid
         Grid of each study in *Sweep*.
     own : tuple of ImportedCurve
@@ -136,19 +136,33 @@ class SessionState:
 class Session:
     """Holds the current `SessionState`, emits changes, and undoes them.
 
+    Parameters
+    ----------
+    state : SessionState, optional
+    first_values : mapping of study id to values, optional
+        What differs from the defaults when a study without a request becomes the current one.
+
     Signals
     -------
     changed(new, old)
         After every change, undo and redo included.
     history_changed()
         When what can be undone or redone has changed.
+    gesture_ended()
+        When a drag, or a run of key presses, has ended.
     """
 
     changed = Signal(object, object)
     history_changed = Signal()
+    gesture_ended = Signal()
 
-    def __init__(self, state: SessionState | None = None) -> None:
-        self._state = state or SessionState(study_ids()[0])
+    def __init__(
+        self,
+        state: SessionState | None = None,
+        first_values: Mapping[str, Mapping[str, Value]] = MappingProxyType({}),
+    ) -> None:
+        self._first_values = first_values
+        self._state = self._begun(state or SessionState(study_ids()[0]))
         self._undo: list[tuple[str, SessionState]] = []
         self._redo: list[tuple[str, SessionState]] = []
         self._gesture: str | None = None
@@ -168,7 +182,17 @@ class Session:
     def set_study(self, study_id: str) -> None:
         """Make a study the current one."""
         study = get_study(study_id)
-        self._commit(replace(self._state, study=study_id), f"choose {study.name}")
+        self._commit(self._begun(replace(self._state, study=study_id)), f"choose {study.name}")
+
+    def _begun(self, state: SessionState) -> SessionState:
+        """Return a state with a request of its current study, if that has first values."""
+        values = self._first_values.get(state.study, {})
+        if not values or state.study in state.requests:
+            return state
+        request = state.request
+        for key, value in values.items():
+            request = request.with_value(key, value)
+        return state.with_request(request)
 
     def set_value(
         self, key: str, value: Value, study_id: str | None = None, gesture: str | None = None
@@ -246,6 +270,11 @@ class Session:
             looks = MappingProxyType({**self._state.looks, subject: look})
             self._commit(replace(self._state, looks=looks), text, gesture)
 
+    def set_claim(self, subject: Subject, key: str) -> None:
+        """Choose the claimed curve of a quantity of a study; empty for the tightest valid bound."""
+        look = self._state.look_of(*subject)
+        self.set_look(subject, replace(look, claim=key), "change claim")
+
     def set_pins(
         self, pins: tuple[Pin, ...], text: str = "change pins", gesture: str | None = None
     ) -> None:
@@ -280,7 +309,7 @@ class Session:
         self._commit(replace(self._state, comparison=entries), text, gesture)
 
     def set_which(self, which: UtilitySettings, text: str, gesture: str | None = None) -> None:
-        """Set the view of *Which ε?*."""
+        """Set the view of *Utility*."""
         self._commit(replace(self._state, which=which), text, gesture)
 
     def set_grid(self, study_id: str, grid: Grid, text: str, gesture: str | None = None) -> None:
@@ -329,7 +358,7 @@ class Session:
         """Apply a whole request (a recipe, a preset) as one step, with its selection.
 
         Without `keep_pins` the study's pins go in the same step. With `which` that is what
-        *Which ε?* shows, with `look` how the plot is looked at; a grid becomes the study's. A
+        *Utility* shows, with `look` how the plot is looked at; a grid becomes the study's. A
         `zone` that is not empty is that of times without an offset.
         """
         state = replace(self._state.with_request(request), study=request.study)
@@ -347,9 +376,16 @@ class Session:
             state = replace(state, zone=zone)
         self._commit(state, text, gesture)
 
+    @property
+    def in_gesture(self) -> bool:
+        """Whether the last change belongs to a drag, or a run of key presses, that goes on."""
+        return self._gesture is not None
+
     def end_gesture(self) -> None:
         """Make the next change a separate undo step."""
-        self._gesture = None
+        if self._gesture is not None:
+            self._gesture = None
+            self.gesture_ended.emit()
 
     @property
     def undo_text(self) -> str:
@@ -412,7 +448,7 @@ def with_quantity(request: Request, key: str) -> Request:
 def state_to_dict(state: SessionState) -> dict[str, Any]:
     """Return a session state as JSON values; data is named by fingerprint, never by path.
 
-    But for a public file that *Which ε?* judges on.
+    But for a public file that *Utility* judges on.
     """
     if not state.requests and state.study in study_ids():  # one at least carries the selection
         state = state.with_request(state.request)

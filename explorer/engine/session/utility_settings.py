@@ -1,4 +1,4 @@
-"""View settings of *Which ε?*, part of the session and its undo history."""
+"""View settings of *Utility*, part of the session and its undo history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evaluation_words(judged_on: str) -> str:
 
 @dataclass(frozen=True)
 class UtilitySettings:
-    """Axis, measure, statistic, target and evaluation data of *Which ε?*.
+    """Axis, measure, statistic, target and evaluation data of *Utility*.
 
     Attributes
     ----------

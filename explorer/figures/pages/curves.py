@@ -1,4 +1,4 @@
-"""Page of curves over a parameter, and of the error curves of *Which ε?*."""
+"""Page of curves over a parameter, and of the error curves of *Utility*."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +41,9 @@ def draw_curves(
     ValueError
         If the view hides every curve.
     """
+    study = study_of(result)
     result = with_claim(result, view.claim)
+    result = replace(result, series=captions.with_short_names(study, result.series))
     series = captions.visible_series(result, view)
     if not series:
         raise ValueError("hidden: every curve is hidden; there is nothing to draw")
@@ -49,7 +51,6 @@ def draw_curves(
     x_log = view.x_log and any((s.x > 0).any() for s in series)
     y_log = view.y_log and any((s.y[s.present] > 0).any() for s in series)
 
-    study = study_of(result)
     if "title" not in view.left_out:
         page.write_title(view.title or (study.name if study else result.request.study))
     page.write_stamp(result.stamp)
@@ -73,7 +74,8 @@ def draw_curves(
     height = 0.0
     if "legend" not in view.left_out:
         room = page.room(axis + page.margin / 2) - page.notes_height(notes_of[-1])
-        legend, height = draw_legend(page, series, styles, room)
+        drawn = [s for s in series if s.present.any()] or series
+        legend, height = draw_legend(page, drawn, styles, room)
         height += page.margin / 2
     page.write_notes(*notes_of, around=axis + height)
     if height:

@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.colour_maps import colour_limits, colour_table, diverging_table, largest
-from explorer.figures.pages.backdrop import draw_backdrop
+from explorer.figures.colour_maps import (
+    MAPS_SCALE,
+    colour_limits,
+    colour_table,
+    diverging_table,
+    largest,
+    scale_of,
+)
+from explorer.figures.pages.backdrop import BackgroundFile, draw_backdrop, draw_background
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines, lines_in, shipped_basemap
@@ -168,10 +175,12 @@ def draw_maps(
     limits: Sequence[float] | None = None,
     backdrop: bytes = b"",
     stamps: Sequence[str] = (),
+    backgrounds: Sequence[BackgroundFile] = (),
 ) -> None:
     """Draw the shown surfaces side by side, with colour bars, caption and stamps.
 
-    `backdrop` is the picture behind maps of a plane that is not the Earth. `stamps` are those of
+    `backdrop` is the picture behind maps of a plane that is not the Earth, `backgrounds` the files
+    behind maps of the Earth; both are credited and named in the notes. `stamps` are those of
     all frames of an animation, for which the same space is reserved.
 
     Raises
@@ -190,6 +199,10 @@ def draw_maps(
     credit = "Map: Natural Earth, US Census Bureau" if on_earth and view.show_basemap else ""
     if on_earth and view.show_cities:
         credit = f"{credit}; cities: GeoNames (CC BY 4.0)".lstrip("; ")
+    backgrounds = backgrounds if on_earth else ()
+    named = dict.fromkeys(file.credit or file.name for file in backgrounds)
+    if named:
+        credit = "; ".join(filter(None, (f"Background: {', '.join(named)}", credit)))
     limits = limits or colour_limits(shown, view.linked_scale)
     shared = view.linked_scale or len(shown) == 1
     room = _Room(page, shown, shared)
@@ -204,6 +217,7 @@ def draw_maps(
         ],
         conditions=[
             "" if placed else NO_PLACE_NOTE,
+            _not_drawn(view, backgrounds) if on_earth else "",
             *captions.guarantee_lines(result),
             *result.notes,
         ],
@@ -223,18 +237,38 @@ def draw_maps(
             _layers(page, axes, pane, surface.region, view)
             if surface.region.plane is not None and backdrop:
                 draw_backdrop(axes, image, surface.region.plane, backdrop)
+            if backgrounds:
+                pixels = tuple(side * page.figure.dpi for side in pane.rectangle[2:])
+                draw_background(
+                    axes,
+                    image,
+                    backgrounds,
+                    pane.visible,
+                    (pixels[0], pixels[1]),
+                    page.theme,
+                    view.heatmap_opacity,
+                )
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
         if not shared:
             if surface.overlay is None:
-                _colour_bar(page, image, pane.rectangle, False)
-        elif place == room.bars.get(surface.diverging):
+                _colour_bar(page, image, pane.rectangle, False, scale_of(surface))
+        elif place == room.bars.get(scale_of(surface)):
             beyond = any(
                 largest(s) > limits[place]
                 for s in shown
-                if s.diverging is surface.diverging and s.overlay is None
+                if scale_of(s) == scale_of(surface) and s.overlay is None
             )
-            _colour_bar(page, image, room.beside(panes, surface.diverging), beyond)
+            scale = scale_of(surface)
+            _colour_bar(page, image, room.beside(panes, scale), beyond, scale)
+
+
+def _not_drawn(view: ViewState, backgrounds: Sequence[BackgroundFile]) -> str:
+    """Return a note on backgrounds that a view names and that are not open."""
+    there = {file.name for file in backgrounds}
+    names = [value.rpartition("#")[0] for value in view.backgrounds]
+    missing = [name for name in names if name not in there]
+    return f"Drawn without its background {', '.join(missing)}, which is not open." * bool(missing)
 
 
 def draw_one(page: Page, surface: Surface, view: ViewState) -> None:
@@ -246,7 +280,8 @@ def draw_one(page: Page, surface: Surface, view: ViewState) -> None:
     if surface.region is not None:
         _layers(page, axes, pane, surface.region, view)
         _scale_bar(page, axes, surface.region, pane.visible)
-    _colour_bar(page, image, room.beside([pane], False), False)
+    scale = scale_of(surface)
+    _colour_bar(page, image, room.beside([pane], scale), False, scale)
 
 
 @dataclass(frozen=True)
@@ -268,8 +303,9 @@ class _Room:
         Height of the panes' titles and coordinates in inches.
     titles : list of list of str
         The lines of every pane's title.
-    bars : dict of bool to int
-        Shared colour bars, diverging or not: index of the pane whose colours they show.
+    bars : dict of str to int
+        Shared colour bars by what they show (`scale_of`): index of the pane whose colours they
+        have.
     """
 
     def __init__(self, page: Page, shown: Sequence[Surface], shared: bool) -> None:
@@ -281,7 +317,7 @@ class _Room:
         self._bar = 6.4 * page.label_size / 72
         self._own_bar = 0.0 if shared else self._bar
         coloured = [pair for pair in enumerate(shown) if pair[1].overlay is None]
-        self.bars = {s.diverging: place for place, s in coloured} if shared else {}
+        self.bars = {scale_of(s): place for place, s in coloured} if shared else {}
         bars = len(self.bars) if shared else self._columns
         room = page.across - bars * self._bar
         self._wide = max(0.3, (room - self._ticks) / self._columns - page.margin)
@@ -329,14 +365,18 @@ class _Room:
         spare = max(0.0, page.width - page.aside - page.margin - right) / 2
         return [replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes]
 
-    def beside(self, panes: Sequence[_Pane], diverging: bool) -> tuple[float, float, float, float]:
-        """Return the pane to the left of a shared colour bar: all panes and other bars."""
+    def beside(self, panes: Sequence[_Pane], scale: str) -> tuple[float, float, float, float]:
+        """Return the pane to the left of a shared colour bar: all panes and other bars.
+
+        The bar of the maps comes first.
+        """
         rectangles = [pane.rectangle for pane in panes]
         left = min(r[0] for r in rectangles)
         right = max(r[0] + r[2] for r in rectangles)
         bottom = min(r[1] for r in rectangles)
         top = max(r[1] + r[3] for r in rectangles)
-        shift = self._bar if diverging and len(self.bars) > 1 else 0.0
+        order = sorted(self.bars, key=lambda name: name != MAPS_SCALE)
+        shift = order.index(scale) * self._bar if scale in order else 0.0
         return left, bottom, right - left + shift, top - bottom
 
 
@@ -365,6 +405,7 @@ def _pane(
     view: ViewState,
 ) -> Any:
     from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Polygon
 
     rectangle, visible = pane.rectangle, pane.visible
     south, west, north, east = visible if surface.region is None else surface.region.box
@@ -372,8 +413,9 @@ def _pane(
     share = (north - south) / (visible[2] - visible[0])
     dots = rectangle[3] * page.figure.dpi * share
     axes.set_facecolor(page.theme.map_back)
+    drawn = surface.drawn
     image = axes.imshow(
-        surface.values,
+        surface.values if drawn.all() else np.where(drawn, surface.values, np.nan),
         origin="lower",
         extent=(west, east, south, north),
         aspect="auto",
@@ -388,6 +430,10 @@ def _pane(
     )
     axes.set_xlim(visible[1], visible[3])
     axes.set_ylim(visible[0], visible[2])
+    if surface.region is not None and surface.region.outline:
+        image.set_clip_path(
+            Polygon([(x, y) for y, x in surface.region.outline], transform=axes.transData)
+        )
     if surface.region is None:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -434,12 +480,11 @@ def _layers(
     view: ViewState,
 ) -> None:
     """Draw coasts and borders, the region's outline and city names over a heatmap."""
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Polygon
     from matplotlib.patheffects import withStroke
 
     theme, rectangle, visible = page.theme, pane.rectangle, pane.visible
     south, west, north, east = region.box
-    corner, size = (west, south), (east - west, north - south)
     if view.show_basemap and region.plane is None:
         lines = lines_in(shipped_basemap().level_for(visible[3] - visible[1]), visible)
         # Lines are cut, not clipped, as some SVG viewers ignore clip paths.
@@ -449,10 +494,12 @@ def _layers(
         lon, lat = clip_lines(*lines, overlap(region.box, visible))
         over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
+    outline = [(lon, lat) for lat, lon in region.outline]
+    if not outline:
+        outline = [(west, south), (east, south), (east, north), (west, north)]
     axes.add_patch(
-        Rectangle(
-            corner,
-            *size,
+        Polygon(
+            outline,
             fill=False,
             edgecolor=theme.map_region,
             linewidth=0.8,
@@ -540,9 +587,12 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
 
 
 def _colour_bar(
-    page: Page, image: Any, rectangle: tuple[float, float, float, float], beyond: bool
+    page: Page, image: Any, rectangle: tuple[float, float, float, float], beyond: bool, what: str
 ) -> None:
-    """Draw the colour scale to the right of a pane, with an arrow if values exceed it."""
+    """Draw the colour scale to the right of a pane, with an arrow if values exceed it.
+
+    `what` it shows is one of `scale_of`.
+    """
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     left, bottom, width, height = rectangle
@@ -565,7 +615,6 @@ def _colour_bar(
         colors=page.theme.frame, labelcolor=page.theme.text, labelsize=0.85 * page.label_size
     )
     unit = f" [{power_of_ten(power)}]" if power else ""
-    what = "difference" if diverging else "share"
     label = f"{what} of the total per cell{unit}"
     if page.ems(height, 0.9 * page.label_size) < width_in_ems(label):
         label = f"{what}{unit}"

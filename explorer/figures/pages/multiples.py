@@ -116,7 +116,7 @@ def _notes(job: GridJob, shown: list[Panel]) -> list[str]:
     errors = dict.fromkeys(error for panel in shown for error in panel.errors)
     notes += [f"✗ no answer: {error}" for error in errors]
     missing = {
-        s.label: s.undefined_reason
+        study.short_name(s.key, s.label): s.undefined_reason
         for panel in shown
         for s in panel.series
         if s.key not in job.view.hidden and s.undefined_reason and not s.computing

@@ -48,6 +48,8 @@ class Released:
         Names and values, if there is no grid.
     label : str
         Heading of a map.
+    total : float or None
+        Estimated number of people on the map, of its noisy numbers.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Released:
     box: tuple[float, float, float, float] | None = None
     table: tuple[tuple[str, float], ...] = ()
     label: str = "share of all people"
+    total: float | None = None
 
     @property
     def region(self) -> Region | None:

@@ -17,8 +17,9 @@ from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import ClaimedBound, evaluate_claim, unclaimed_reasons, with_claim
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import chance_of, odds_basis, shown_odds
+from explorer.studies.base.phrases import chance_of, odds_basis, times_in_100
 from explorer.studies.base.study import Condition, Result
+from explorer.studies.registry import get_study
 
 DEFINITION = (
     "A mechanism M is (ε, δ)-differentially private if for every two neighbouring inputs D and D' "
@@ -31,9 +32,7 @@ BY_DISTANCE = (
 )
 _GRADES = {
     Grade.PROVED: "proved, rounding of floating-point numbers included",
-    Grade.NUMERICAL: (
-        "a proved formula summed in floating point, its error estimated and added, not proved"
-    ),
+    Grade.NUMERICAL: ("a proved formula; its rounding error is estimated and added, not certified"),
 }
 _CONDITION_WORDS = {False: "does not hold", None: "to be vouched for", True: "holds"}
 
@@ -68,10 +67,9 @@ def reviewer_lines(
     if promise.distance is not None:
         numbers.append(f"δ(0) ≤ {at_most(promise.distance)}, by the whole law of {promise.law}")
     if chance is not None:
-        basis = odds_basis(promise)
+        right, basis = f"right at most {times_in_100(chance)} % of the time", odds_basis(promise)
         numbers.append(
-            f"best odds of an observer who began at 50 : 50: {shown_odds(chance)}"
-            + (f", {basis}" if basis else "")
+            f"an attacker who starts at 50 : 50 is {right}" + (f", {basis}" if basis else "")
         )
     parts = [
         ("Study", [study.name if study else result.request.study]),
@@ -122,15 +120,17 @@ def _claim_lines(result: Result, claimed_bound: ClaimedBound | None) -> list[str
     """Return the claimed bound and its rigor, and the best proved one if it is numerical."""
     if claimed_bound is None:
         return []
+    study = get_study(result.request.study)
     lines = [claimed_bound.line, f"Grade: {_GRADES[claimed_bound.series.grade]}"]
     proved = best_proved(result, claimed_bound)
     if proved is not None:
-        lines.append(f"The best that is proved: {proved.text.number} by “{proved.series.label}”")
-    labels = {s.key: s.label for s in result.series}
+        name = study.short_name(proved.series.key, proved.series.label)
+        lines.append(f"The best that is proved: {proved.text.number} by “{name}”")
+    labels = {s.key: study.short_name(s.key, s.label) for s in result.series}
     lines += [
         f"“{labels[key]}” is better here and not claimed: {reason.why}"
         for key, reason in unclaimed_reasons(result, claimed_bound).items()
-        if reason.mark
+        if reason.rival
     ]
     return lines
 

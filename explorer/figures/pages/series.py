@@ -345,7 +345,7 @@ def _layouts(page: Page, series: Sequence[Series]) -> Iterator[Layout]:
     for columns in range(1, _MAX_COLUMNS + 1):
         ems = _column(page, size, columns)
         if ems >= _MIN_LABEL:
-            yield size, columns, [[text] for text in _cut_all(signs, ems)]
+            yield size, columns, _cut_all(signs, ems)
 
 
 def _label(text: str) -> str:
@@ -388,22 +388,20 @@ def _estimate(size: float, columns: int, lines: list[list[str]]) -> float:
     return (max(heights) - _ENTRY) * size / 72
 
 
-def _cut_all(texts: Sequence[str], ems: float) -> list[str]:
-    """Truncate texts at the end, or in the middle if they would become equal."""
+def _cut_all(texts: Sequence[str], ems: float) -> list[list[str]]:
+    """Return lines of texts: truncated at the end, or wrapped if they would become equal."""
     ends = [_cut(text, ems) for text in texts]
     return [
-        cut if ends.count(cut) == 1 else _cut(text, ems, tail=0.5)
+        [cut] if ends.count(cut) == 1 else wrap(text, ems)
         for text, cut in zip(texts, ends, strict=True)
     ]
 
 
-def _cut(text: str, ems: float, tail: float = 0.0) -> str:
-    """Return a text truncated to a width, a share `tail` of which is for its end."""
+def _cut(text: str, ems: float) -> str:
+    """Return a text truncated at its end to a width in font sizes."""
     if width_in_ems(text) <= ems:
         return text
-    room = ems - width_in_ems("…")
-    end = _beginning(text[::-1], tail * room)[::-1].lstrip()
-    return _beginning(text, room - width_in_ems(end)).rstrip() + "…" + end
+    return _beginning(text, ems - width_in_ems("…")).rstrip() + "…"
 
 
 def _beginning(text: str, ems: float) -> str:
@@ -431,7 +429,7 @@ def _shortened_legend(
         shown = series[:count]
         left = len(series) - count
         names = [_label(captions.short_legend_label(s)) for s in shown]
-        lines = [[text] for text in _cut_all(names, ems)]
+        lines = _cut_all(names, ems)
         if left:
             lines[-1] = [_cut(f"… and {left + 1} more" if count > 1 else f"{left + 1} curves", ems)]
         legend, height = _make(page, shown, styles, size, columns, lines, unnamed=bool(left))
