@@ -1,4 +1,4 @@
-"""Lazy imports: names of a package are imported on first use.
+"""Lazy imports: names of a package are imported on first use, and libraries only where they are.
 
 A package lists its public names once, in ``__init__.pyi``, which type checkers read too. Importing
 the package only reads that list. Importing all of `explorer.privacy` would take seconds, most of it
@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any
 
@@ -43,3 +44,23 @@ def lazy_names(
         return value
 
     return sorted(home), getattribute, lambda: sorted(home)
+
+
+def missing_library(what: str, extra: str, *libraries: str) -> str:
+    """Return an installation hint for missing libraries, empty if all are installed.
+
+    Parameters
+    ----------
+    what : str
+        What needs the libraries, as the sentence begins.
+    extra : str
+        Extra of this package that installs them.
+    """
+    lacking = [name for name in libraries if find_spec(name) is None]
+    if not lacking:
+        return ""
+    several = len(lacking) > 1
+    return (
+        f"{what} needs the librar{'ies' if several else 'y'} {' and '.join(lacking)}, which "
+        f"{'are' if several else 'is'} not installed: pip install '.[{extra}]'"
+    )

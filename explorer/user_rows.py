@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.polygon import Polygon
+
 EARTH_STEP = Fraction(1, 10**7)
 """Step of stored positions in degrees: exact for seven decimals, off by at most 6 mm."""
 
@@ -200,18 +202,21 @@ class GridBox:
 
 @dataclass(frozen=True, slots=True)
 class BoxFilter:
-    """A closed box and a half-open time range.
+    """A closed box, perhaps a polygon in it, and a half-open time range.
 
     Attributes
     ----------
     edges : GridBox
     start, end : int or None
         Seconds; rows with start ≤ t < end are inside.
+    polygon : Polygon or None
+        Rows outside it are outside, too; in steps, x growing from the box's west.
     """
 
     edges: GridBox
     start: int | None = None
     end: int | None = None
+    polygon: Polygon | None = None
 
     @property
     def timed(self) -> bool:
@@ -222,7 +227,8 @@ class BoxFilter:
         """Return whether another filter selects a subset of this one."""
         late = self.start is None or (other.start is not None and other.start >= self.start)
         soon = self.end is None or (other.end is not None and other.end <= self.end)
-        return late and soon and self.edges.holds(other.edges)
+        shape = self.polygon is None or self.polygon == other.polygon
+        return late and soon and shape and self.edges.holds(other.edges)
 
     def limits(self) -> tuple[Small, Small]:
         """Return the smallest and largest (y, x, t) inside, clipped to 32 bits."""
@@ -301,6 +307,9 @@ class UserRows:
             if self.t is None:
                 raise ValueError("rows: they have no times; choose no time range")
             mask &= (self.t >= low[2]) & (self.t <= high[2])
+        if where.polygon is not None:
+            near = np.flatnonzero(mask)
+            mask[near] = where.polygon.holds(self.y[near], where.edges.eastwards(self.x[near]))
         return mask
 
     def inside(self, mask: NDArray[np.bool_]) -> tuple[Whole, Whole]:

@@ -1,4 +1,7 @@
-"""Take the README's pictures of the window: ``python resources/take_pictures.py [FOLDER]``."""
+"""Take the pictures of the window for README and guide.
+
+``python resources/take_pictures.py [FOLDER]`` writes them all below a folder, else in place.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,25 @@ from pathlib import Path
 
 from PIL import Image
 
+from explorer.ui.app.options import TOUR_STEPS
+
 HERE = Path(__file__).resolve().parent
-SCALE = 2
-WIDTH = 1600
-"""Pixels: enough to read where two pictures share a line and each is opened by a click."""
-COLOURS = 256
+README = (2, 1600, 256)
+"""Scale of the window, width in pixels and number of colours: enough to read where two pictures
+share a line and each is opened by a click, and for the heatmap to stay smooth."""
+GUIDE = (1, 800, 128)
+"""The same for pictures between the lines of a page, each of at most 60 kB."""
 PICTURES = {
-    "window.png": ["--study", "heatmap"],
-    "bounds.png": ["--study", "shuffle-rdp", "--preset", "figure-2a"],
+    "window.png": (["--study", "heatmap"], *README),
+    "bounds.png": (["--study", "shuffle-rdp", "--preset", "figure-2a"], *README),
+    **{f"guide/tour-{step}.png": (["--tour", step], *GUIDE) for step in TOUR_STEPS},
 }
 
 
-def take(name: str, words: list[str], folder: Path) -> None:
-    """Draw the window off screen at twice its size, shrink the picture and its colours."""
+def take(name: str, words: list[str], scale: int, width: int, colours: int, folder: Path) -> None:
+    """Draw the window off screen, shrink the picture and its colours."""
     target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         [
             sys.executable,
@@ -35,7 +43,7 @@ def take(name: str, words: list[str], folder: Path) -> None:
             "--size",
             "1280x800",
             "--scale",
-            str(SCALE),
+            str(scale),
             "--screenshot",
             str(target),
         ],
@@ -44,14 +52,13 @@ def take(name: str, words: list[str], folder: Path) -> None:
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
     )
     with Image.open(target) as picture:
-        size = WIDTH, round(WIDTH * picture.height / picture.width)
+        size = width, round(width * picture.height / picture.width)
         small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-    # So many colours that the heatmap stays smooth; a tenth of the size of the window's own.
-    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE)
+    few = small.quantize(colours, Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE)
     few.save(target, optimize=True)
 
 
 if __name__ == "__main__":
     into = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    for name, words in PICTURES.items():
-        take(name, words, into)
+    for name, (words, *kind) in PICTURES.items():
+        take(name, words, *kind, into)

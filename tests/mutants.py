@@ -67,15 +67,15 @@ MUTANTS = (
     Mutant(
         "a coarse answer is refined at once, in the way of the next",
         "engine/compute/latest.py",
-        "else REFINE_DELAY_S",
-        "else 0.0",
+        "REFINE_DELAY_S if refines",
+        "0.0 if refines",
         "tests/engine/test_latest.py",
     ),
     Mutant(
         "a first answer that takes long never gives way",
         "engine/compute/latest.py",
-        "(answered or elapsed_s() >= self._preempt_after_s)",
-        "answered",
+        "((task.answered and not task.owed) or late)",
+        "task.answered",
         "tests/engine/test_latest.py",
     ),
     Mutant(

@@ -64,6 +64,13 @@ def test_the_first_screen_is_a_picture_and_two_commands() -> None:
         assert 10_000 < (ROOT / name).stat().st_size < 300_000
 
 
+def test_the_guides_pictures_are_small_and_used() -> None:
+    pictures = list(ROOT.glob("resources/guide/*.png"))
+    used = {name for text in GUIDE.values() for name in re.findall(r"\]\(([\w-]+\.png)\)", text)}
+    assert {path.name for path in pictures} == used
+    assert all(path.stat().st_size <= 60_000 for path in pictures)
+
+
 def test_both_commands_install_every_package_that_the_preflight_may_name() -> None:
     for command in _commands()[:2]:
         named = set(command.split())

@@ -134,7 +134,7 @@ def test_a_reader_of_checkins_is_in_dialogs_and_the_command_lines_help(
     assert "Detected: Blocks, " in dialog.detected.text()
     dialog.reject()
     assert run(["heatmap", "--help"]) == 0
-    assert " or KML or Excel (.xlsx) or Blocks;" in " ".join(capsys.readouterr().out.split())
+    assert ", Excel (.xlsx) or Blocks;" in " ".join(capsys.readouterr().out.split())
 
 
 BANDS = """

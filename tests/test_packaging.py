@@ -23,6 +23,7 @@ import explorer
 from explorer.resources import resource_bytes, samples
 from explorer.studies.catalog import START_OPTIONS
 from explorer.ui.app.application import DESKTOP_ID, SIZES
+from explorer.ui.app.options import TOUR_STEPS
 from explorer.ui.dialogs.help_window import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +31,7 @@ PACKAGING = ROOT / "resources" / "packaging"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 APACHE_2 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
-LARGEST_WHEEL = 3_500_000
+LARGEST_WHEEL = 3_700_000
 """Bytes."""
 
 
@@ -99,8 +100,9 @@ def test_the_wheel_holds_what_the_program_reads_and_no_more(wheel: Path) -> None
         read |= set(re.findall(r"\"(release/[\w.-]+\.json)\"", text))
     icons = {name for name in read if "{size}" in name}
     assert icons == {"packaging/icon-{size}.png"}
-    read -= icons | {"guide/{name}.md"}
+    read -= icons | {"guide/{name}.md", "guide/{picture}"}
     read |= {f"guide/{name}.md" for name in PAGES}
+    read |= {f"guide/tour-{step}.png" for step in TOUR_STEPS}
     read |= {f"packaging/icon-{size}.png" for size in SIZES}
     read |= {sample.file for sample in samples()} | {"LICENSES.md", "LEDGER.md"}
     read |= {option.picture for option in START_OPTIONS}

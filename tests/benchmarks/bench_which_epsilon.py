@@ -1,6 +1,6 @@
 """How often the search for the smallest ε says something wrong, and how long curves take.
 
-Curves in the real window, from the click on *Which ε?* to the report that draws a whole curve and
+Curves in the real window, from the click on *Utility* to the report that draws a whole curve and
 to the last one: bundled sample in its city view at rest, error in km, no draw kept from before.
 
 On made check-ins at Δ = 64. The law of the error at each ε is a pool of draws of the mechanism
@@ -38,6 +38,7 @@ from explorer.studies.heatmap.experiments.trial import make_trial, run_trial, ta
 from explorer.studies.heatmap.experiments.utility_search import SIZES, Found, search
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.table import Row, at_most, sized
+from tests.studies.context import Context
 
 SOURCE = Mixtures(20, 0.02, (0.02, 0.08), 1)
 USERS = 200
@@ -153,7 +154,7 @@ def curves_cpu(share: int = sized(10, 600)) -> tuple[float, int]:
         points = curve_points(
             Place("square"), SOURCE, request, axis, default_mechanisms("pyramid", axis), USERS, 20
         )
-        rows = list(rows_of(points, 0, Path(folder), ("emd",)))
+        rows = list(rows_of(points, 0, Path(folder), Context(), ("emd",)))
         trials = [
             {**trial, "sides_km": list(SIDES_KM), "measures": ["emd_km"]}
             for trial in trials_in_order(rows, str).by_key.values()

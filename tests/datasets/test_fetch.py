@@ -276,10 +276,10 @@ def test_redirects_stay_on_the_web(server: Server, tmp_path: Path) -> None:
     assert fetch(_url(server), tmp_path / "a.gz", pause=0).path.read_bytes() == BODY
     for address in ("ftp://127.0.0.1/file.gz", "file:///etc/passwd"):
         server.behaviour.leads_to = address
-        with pytest.raises(FetchError, match=r"not an address of the web|not allowed"):
+        with pytest.raises(FetchError, match=r"not a web address|not allowed"):
             fetch(_url(server), tmp_path / "b.gz", pause=0)
     for address in ("ftp://127.0.0.1/b.gz", "file:///etc/passwd", "b.gz"):
-        with pytest.raises(FetchError, match="not an address of the web"):
+        with pytest.raises(FetchError, match="not a web address"):
             fetch(address, tmp_path / "b.gz", pause=0)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.gz", "a.gz.sha256"]
 

@@ -64,7 +64,9 @@ def _reached_by_arrows(widget: QWidget) -> bool:
     around = widget.parentWidget()
     if not isinstance(widget, QAbstractButton) or not widget.isCheckable() or around is None:
         return False
-    alike = around.findChildren(type(widget), options=Qt.FindChildOption.FindDirectChildrenOnly)
+    options = Qt.FindChildOption.FindDirectChildrenOnly
+    group = widget.group()
+    alike = group.buttons() if group else around.findChildren(type(widget), options=options)
     reached = [w for w in alike if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
     return len(reached) == 1 and reached[0].isChecked()
 

@@ -22,6 +22,7 @@ from tests.waiting import time_limit
 
 if TYPE_CHECKING:
     from explorer.ui.app.main_window import MainWindow
+    from tests.ui.map_page import MapPage
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -222,3 +223,23 @@ def settled(qtbot: QtBot) -> Callable[..., Any]:
         return window.current_result
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def checkins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 3,000 synthetic check-ins; it must not be changed."""
+    from tests.ui.map_page import made_checkins
+
+    return made_checkins(tmp_path_factory.mktemp("map"))
+
+
+@pytest.fixture
+def map_page(qtbot: QtBot, checkins: Path) -> Iterator[MapPage]:
+    """A map of 64 × 64 cells with its data panel, without the window, after the first answer."""
+    from tests.ui.map_page import opened
+
+    with opened(qtbot) as page:
+        page.load(checkins)
+        page.session.set_value("resolution", "64", "heatmap")
+        page.answered()
+        yield page

@@ -25,7 +25,7 @@ def test_the_same_curves_are_drawn_after_a_restart(open_window, settled, study: 
     settled(first)
     plot = first.workspaces["bounds"].plot
     drawn, hidden = set(first.workspaces["bounds"].looking.keys), set(plot.hidden)
-    assert 1 <= len(drawn - hidden) <= 5
+    assert 1 <= len(drawn - hidden) <= 6
     first.close()
     second = open_window()
     settled(second)

@@ -78,9 +78,9 @@ def test_curves_and_legend_take_the_table_of_figures(tiny) -> None:
         pen = curve(tiny, key).line.pen
         assert pen.color().name() == style.colour
         assert bounds.legend.row(key).swatch.style_shown == style
-    assert bounds.legend.row("linear").role.text() == "≤ upper bound · numerical"
-    assert bounds.legend.here.text() == "at ε = 1 · largest first"
-    assert bounds.legend.row("linear").value.text() == "0.75"
+    assert bounds.legend.row("linear").role.text() == "upper bound · numerical"
+    assert bounds.legend.here.text() == "Values at ε = 1"
+    assert bounds.legend.row("linear").value.text() == "≤ 0.75"
     assert "Warner" in bounds.legend.row("truth").label.toolTip()
 
 

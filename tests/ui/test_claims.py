@@ -18,8 +18,17 @@ from explorer.figures.geometry import absent_stretches, invalid_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
 from explorer.privacy.core.bound import Reference, Role
-from explorer.studies.base.claims import evaluate_claim, unclaimed_reasons, value_here
+from explorer.studies.base.claims import (
+    BEST_CLAIM,
+    NO_BOUND_APPLIES,
+    NO_BOUND_YET,
+    evaluate_claim,
+    headline_of,
+    unclaimed_reasons,
+    value_here,
+)
 from explorer.studies.base.study import Series
+from explorer.studies.registry import get_study
 from explorer.ui.bounds.legend import Legend
 from tests import snapshots
 from tests.studies.preset_answers import answer
@@ -44,18 +53,18 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     settled(window)
     bounds, panel = window.workspaces["bounds"], window.guarantee
     snapshots.check(panel.sentence.text())
-    assert "55.18 times in 100" in panel.beside.text()
-    assert panel.odds.text() == "50.88 : 49.12"
-    assert panel.headline.text().endswith("at 50 : 50, from δ(0), not from (ε, δ).")
+    assert "55.18 % of the time" in panel.beside.text()
+    assert panel.odds.text() == "50.88 %"
+    assert panel.grade.text().endswith("from (ε, δ) alone at most 55.18 %.")
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078 by “numerical upper bound")
-    assert marked(bounds) == {"numerical_upper": "tightest valid"}
+    assert marked(bounds) == {"numerical_upper": BEST_CLAIM["bounds"]}
 
     claim(bounds.legend, "theorem1", "Claim this bound")
     settled(window)
     assert panel.claimed.text().startswith("Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”, chos")
     # The published statement does not depend on the claimed bound.
-    assert "50.88 times" in panel.sentence.text()
-    assert "73.89 times in 100" in panel.beside.text()
+    assert "50.88 %" in panel.sentence.text()
+    assert "73.89 % of the time" in panel.beside.text()
     assert marked(bounds) == {"theorem1": "claimed"}
     result, view = window.current_result, bounds.view_state()
     assert view.claim == "theorem1"
@@ -72,13 +81,13 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     claim(bounds.legend, "clones_closed", "Claim this bound")
     settled(window)
     said = panel.sentence.text()
-    assert said.startswith("“clones (2021, closed form) + sampling + KOV” says nothing here: ")
+    assert said.startswith("“clones (2021, closed form) + sampling + KOV” does not apply here: ")
     assert "ε ≤ 0.2078" in said
-    assert marked(bounds) == {"numerical_upper": "tightest valid"}
+    assert marked(bounds) == {"numerical_upper": BEST_CLAIM["bounds"]}
 
     window.session.undo()
     assert bounds.claiming.key == "theorem1"
-    claim(bounds.legend, "theorem1", "Claim the tightest valid bound")
+    claim(bounds.legend, "theorem1", f"Claim the {BEST_CLAIM['bounds']}")
     assert bounds.claiming.key == ""
     settled(window)
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078")
@@ -93,7 +102,7 @@ def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
     window = open_window(study="heatmap-theory")
     settled(window)
     row = window.workspaces["bounds"].legend.row("experiments")
-    assert row.tag.text() == "best"
+    assert row.tag.text() == BEST_CLAIM["mechanisms"]
     written: list[str] = []
     for widget, setter in (
         (row.label, "setText"),
@@ -136,7 +145,7 @@ def test_a_claim_is_kept_with_session_and_recipe(open_window, settled) -> None:
     del kept["looks"][0]["claim"]
     assert state_from_dict(kept).look_of("shuffle-rdp", "eps").claim == ""
     view = bounds.view_state()
-    claim(bounds.legend, "theorem1", "Claim the tightest valid bound")
+    claim(bounds.legend, "theorem1", f"Claim the {BEST_CLAIM['bounds']}")
     bounds.apply_view_state(view)
     assert bounds.claiming.key == "theorem1"
 
@@ -228,6 +237,7 @@ def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(
 def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settled) -> None:
     window = open_window(study="amplification")
     window.resize(1100, 600)
+    window.guarantee.in_full.setChecked(True)  # longer than the window is high
     settled(window)
     bar = window.guarantee.verticalScrollBar()
     bar.setValue(bar.maximum())
@@ -281,12 +291,17 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
             reasons=reasons,
         )
         marks = {k: r.tag.text() for k, r in legend.rows.items() if not r.tag.isHidden()}
-        assert marks == {"exact_2021": "tightest valid", "exact_2023": "assumes more"}
+        assert marks == {
+            "exact_2021": BEST_CLAIM["bounds"],
+        }
+        assert legend.row("exact_2023").warning.text() == "not claimed: 1 condition not confirmed"
         row, other = legend.row("exact_2023"), legend.row("closed")
         for said in (row.label.toolTip(), row.check.accessibleDescription()):
             assert f"Not claimed: {reasons['exact_2023'].why}." in said
         assert "Not claimed" not in other.label.toolTip()
-        assert ("Not claimed" in legend.fold.toolTip()) is not front
+        assert "Not claimed" not in legend.fold.toolTip()
+        assert "exact_2023" in legend.front
+        assert ("closed" in legend.front) is front
     # A user's claim has another mark.
     chosen = evaluate_claim(result, "exact_2023")
     legend.show_series(
@@ -310,14 +325,14 @@ def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_th
     answer = window.workspaces["bounds"].answer
     settled(window)
     assert answer.number.text() == "ε ≤ 0.2078"
-    assert "50.88 times in 100" in answer.text.text()
-    assert answer.claim.text() == "tightest valid bound"
-    assert "δ = 10⁻⁸" in answer.beside.text()
+    assert "50.88 %" in answer.text.text()
+    assert answer.claim.text() == BEST_CLAIM["bounds"]
+    assert "δ = 10⁻⁸" in answer.role.text()
     assert "ε ≤ 0.2078" in answer.accessibleDescription()
     answer.claim.menu().aboutToShow.emit()
     offered = {a.text(): a for a in answer.claim.menu().actions()}
-    assert next(iter(offered)) == "tightest valid bound"
-    assert offered["tightest valid bound"].isChecked()
+    assert next(iter(offered)) == BEST_CLAIM["bounds"]
+    assert offered[BEST_CLAIM["bounds"]].isChecked()
     chosen = next(words for words in offered if words.endswith(" · ≤ 1.041"))
     offered[chosen].trigger()
     assert window.session.state.look_of("shuffle-rdp", "eps").claim == "theorem1"
@@ -329,11 +344,12 @@ def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_th
     answer.claim_requested.emit("clones_closed")
     settled(window)
     assert answer.number.text() == "ε ≤ 0.2078"
-    assert "says nothing here" in answer.beside.text()
+    assert "does not apply here (needs ε₀ ≤ " in answer.text.text()
+    assert "ε ≤ 0.2078, by exact clones 2021." in answer.text.text()
     # Another request has no result yet.
-    window.session.set_study("choose-alpha")
-    assert answer.text.text() == "computing…"
-    assert answer.number.isHidden()
+    window.session.set_study("amplification")
+    assert answer.text.text() == NO_BOUND_YET.text
+    assert answer.number.text() == "…"
     assert answer.claim.isHidden()
 
 
@@ -344,12 +360,15 @@ def test_five_curves_at_once_largest_first_and_the_rest_under_a_fold(
     result = settled(window)
     bounds = window.workspaces["bounds"]
     legend, keys = bounds.legend, {s.key for s in result.series}
-    assert len(legend.front) <= 5
+    better = {key for key in legend.front if not legend.row(key).warning.isHidden()}
+    assert better == {"lower_rdp", "worst_case"}
+    aside = better - {"worst_case"}
+    assert len(legend.front) <= 5 + len(better)
     assert "numerical_upper" in legend.front
     values = [bounds.plot.value_here(key) for key in legend.front]
     assert values == sorted(values, reverse=True)
     rest = keys - set(legend.front)
-    assert bounds.plot.hidden == rest
+    assert bounds.plot.hidden == rest | aside
     assert legend.more.text() == f"▸ More curves ({len(rest)})"
     assert not any(legend.row(key).check.isVisible() for key in rest)
     assert "⊘" in legend.told.text().split(" · ")[-1]  # invalid curves come last
@@ -361,17 +380,57 @@ def test_five_curves_at_once_largest_first_and_the_rest_under_a_fold(
     legend.row(key).check.click()
     assert key in legend.front
     assert key not in bounds.view_state().hidden
-    assert set(bounds.view_state().hidden) == rest - {key}
+    assert set(bounds.view_state().hidden) == (rest | aside) - {key}
     again = state_from_dict(state_to_dict(window.session.state))
     assert again.look_of("shuffle-rdp", "eps").shown == {key}
     # One curve alone, and back.
     legend.solo_requested.emit("theorem1")
     assert keys - bounds.plot.hidden == {"theorem1"}
     legend.solo_requested.emit("theorem1")
-    assert bounds.plot.hidden == rest - {key}
+    assert bounds.plot.hidden == (rest | aside) - {key}
     # A recipe names the hidden curves; all others are visible.
     bounds.apply_view_state(replace(bounds.view_state(), hidden=("theorem1",)))
     assert bounds.plot.hidden == {"theorem1"}
     menu = {a.text(): a for a in legend.menu_for("numerical_upper").actions()}
     menu["Copy value"].trigger()
     assert QGuiApplication.clipboard().text() == "≤ 0.2078"
+
+
+def test_without_an_applicable_bound_the_answer_says_so() -> None:
+    result = answer("amplification", "million")
+    none = replace(result, series=(), readouts=())
+    study = get_study("amplification")
+    assert evaluate_claim(none) is None
+    assert headline_of(study, none, None) == NO_BOUND_APPLIES
+    assert headline_of(study, replace(none, complete=False), None) == NO_BOUND_YET
+
+
+def test_a_plot_without_curves_says_what_to_do(open_window, settled) -> None:
+    window = open_window(study="unbounded")
+    settled(window)
+    plot = window.workspaces["bounds"].plot
+    assert not plot.empty_label.isVisible()
+    plot.set_hidden(frozenset(plot.curves))
+    assert plot.empty_label.isVisible()
+
+
+@pytest.mark.main_path
+def test_an_optional_condition_is_confirmed_by_its_box(open_window, settled) -> None:
+    window = open_window(study="amplification")
+    settled(window)
+    panel, bounds = window.guarantee, window.workspaces["bounds"]
+    boxes = [row.box for row in panel.rows if row.box.isVisible()]
+    assert len(boxes) == 1
+    assert not boxes[0].isChecked()
+    assert "worst case then applies, ε ≤ 0.03124" in boxes[0].accessibleName()
+    assert bounds.answer.number.text() == "ε ≤ 0.04503"
+    boxes[0].click()
+    settled(window)
+    assert bounds.answer.number.text() == "ε ≤ 0.03124"
+    assert boxes[0].isChecked()
+    # The condition counts among those of the guarantee now.
+    assert any(c.key == "common" and c.of_guarantee for c in panel._conditions)
+    window.session.undo()
+    settled(window)
+    assert not boxes[0].isChecked()
+    assert bounds.answer.number.text() == "ε ≤ 0.04503"

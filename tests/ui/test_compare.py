@@ -134,7 +134,7 @@ def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
     bar.value.editingFinished.emit()
     bar.button.click()
     assert window.tools["compare"].note.isVisible()
-    assert "outside [0.01, 10]" in window.tools["compare"].note.text()
+    assert "from 0.01 to 10" in window.tools["compare"].note.text()
     assert len(window.session.state.comparison) == 2
 
 

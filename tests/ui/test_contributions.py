@@ -80,7 +80,7 @@ def test_it_is_copied_as_csv_with_its_stamp(map_page: MapPage) -> None:
     view.copy.click()
     text = QGuiApplication.clipboard().text()
     about = [line for line in text.splitlines() if line.startswith("#")]
-    assert about[0].startswith("# curator only — not private")
+    assert about[0].startswith("# curator only – not private")
     rows = list(csv.reader(io.StringIO("\n".join(text.splitlines()[len(about) :]))))
     assert rows[0][2].startswith("users")
     assert [[float(x) for x in row] for row in rows[1:]] == [list(r) for r in view.bars.table.rows]
@@ -123,11 +123,11 @@ def test_the_number_of_users_keeps_its_place_under_an_early_look(map_page: MapPa
     assert said.startswith("All ")
     without = tuple(item for item in result.readouts if not item.key.startswith("users_"))
     users.show_result(replace(result, readouts=without, early=True))
+    assert not users.label.isEnabled()  # greyed: former result
     users.follow(map_page.session.state.selection)
     qtbot.turns()
     assert users.label.isVisible()
     assert (users.label.text(), users.label.width()) == (said, width)
-    assert not users.label.isEnabled()  # greyed: former result
     users.show_result(result)
     assert users.label.isEnabled()
 
@@ -139,7 +139,7 @@ def test_it_gives_way_to_which_epsilon_and_back(map_page: MapPage) -> None:
     map_page.map.contributions.action.setChecked(True)
     assert view.isVisible()
     assert not map_page.map.utility.action.isChecked()
-    assert map_page.map.metrics.isVisible()
+    assert map_page.map.how_good.isVisible()
 
 
 def test_the_number_of_users_leaves_room_for_the_bars_other_buttons(open_window, settled) -> None:

@@ -175,7 +175,7 @@ def test_a_look_at_the_columns_is_cancelled_too(
     ("name", "content", "said"),
     [
         ("empty.txt", b"", "empty"),
-        ("picture.txt", bytes(range(256)) * 40, "not text"),
+        ("picture.txt", bytes(range(256)) * 40, "not a supported file"),
         ("torn.gz", b"\x1f\x8b\x08\x00garbage", "archive"),
     ],
 )

@@ -9,8 +9,9 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.ui.app.drop_overlay import RECIPE
+from explorer.ui.app.drop_overlay import ASKED, BACKGROUND, RECIPE
 from tests import snapshots
+from tests.geography.backgrounds import write_geojson
 
 LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 COPY = Qt.DropAction.CopyAction
@@ -98,7 +99,7 @@ def test_recipes_and_doubtful_columns_are_told_apart(open_window, settled, qtbot
     QApplication.sendEvent(window, QDragLeaveEvent())
     table = tmp_path / "table.csv"
     table.write_text("a,b,c\n" + "x,y,z\n" * 20)
-    assert "asked which column" in entered(window, qtbot, mime(table)).detail
+    assert entered(window, qtbot, mime(table)).detail == ASKED
     settled(window)
 
 
@@ -113,3 +114,19 @@ def test_what_is_no_file_is_not_highlighted(open_window, settled) -> None:
     assert not event.isAccepted()
     assert not window.drop_overlay.isVisible()
     assert event.type() == QEvent.Type.DragEnter
+
+
+def test_tiles_and_lines_become_a_background(open_window, settled, qtbot, tmp_path) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    line = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
+    data = mime(write_geojson(tmp_path / "roads.geojson", line))
+    assert entered(window, qtbot, data).detail == BACKGROUND
+    before = window.data.current.fingerprint
+    QApplication.sendEvent(window, QDropEvent(QPointF(300, 200), COPY, data, LEFT, PLAIN))
+    backgrounds = window.workspaces["map"].backgrounds
+    qtbot.waitUntil(lambda: bool(backgrounds.listed))
+    assert backgrounds.credits == ("roads.geojson",)  # it names nobody
+    assert window.data.current.fingerprint == before
+    assert window.session.state.study == "heatmap"
+    settled(window)

@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from explorer.ui.base.errors import STALE_MS, Banner, ExceptionHook, Problem, explain
 
@@ -29,8 +30,10 @@ def test_faults_of_the_program_say_so_and_keep_the_details(error: Exception) -> 
 
 
 def test_the_banner_shows_details_only_when_asked(qtbot) -> None:
-    banner = Banner()
-    qtbot.addWidget(banner)
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.show()
+    banner = Banner(over)
     banner.show_problem(Problem("data", "A sentence.", "Traceback"))
     assert banner.isVisible()
     assert not banner.details.isVisible()
@@ -47,8 +50,10 @@ def test_the_banner_shows_details_only_when_asked(qtbot) -> None:
 
 
 def test_a_message_about_the_last_try_goes_while_another_takes_long(qtbot) -> None:
-    banner = Banner()
-    qtbot.addWidget(banner)
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.show()
+    banner = Banner(over)
     banner.show_problem(Problem("answer", "a.csv is empty."))
     banner.mark_stale("answer")
     assert banner.isVisible()  # no flicker if reported again at once

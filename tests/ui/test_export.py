@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
@@ -149,7 +148,7 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
     assert dialog.format.findData("geojson") > 0
     assert dialog.view().surfaces == ("private",)
     dialog.true_map.setChecked(True)
-    assert dialog.view().surfaces == ("true", "private")
+    assert dialog.view().surfaces == ("true", "private", "difference")
     assert "without accounting" in dialog.note.text()
     assert f'"name": "{window.data.current.basename}"' in dialog.recipe.toPlainText()
     dialog.true_map.setChecked(False)
@@ -461,7 +460,7 @@ def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qt
     qtbot.waitUntil(lambda: not window.busy)
     window.menus.actions["export"].trigger()
     dialog = window.output.dialog
-    assert "“Which ε?”" in dialog.note.text()
+    assert "“Utility”" in dialog.note.text()
     assert not dialog.save.isEnabled()
     dialog.true_map.setChecked(True)
     assert dialog.save.isEnabled()
@@ -470,7 +469,7 @@ def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qt
     QGuiApplication.clipboard().setText("mine")
     with qtbot.waitSignal(window.output.controller.failed):
         window.menus.actions["copy"].trigger()
-    assert "“Which ε?”" in window.banner.text.text()
+    assert "“Utility”" in window.banner.text.text()
     assert QGuiApplication.clipboard().text() == "mine"
 
 
@@ -500,13 +499,11 @@ def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(
         return said
 
     menu = window.menus.actions["export"].trigger
-    view.parts.field.setFocus()
-    assert title(menu).startswith("Which ε?")
-    window.workspaces["map"].panes.setFocus()
-    window.workspaces["map"].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    window.workspaces["map"].setFocus()
+    assert title(menu).startswith("Utility")
+    window.workspaces["map"].utility.action.setChecked(False)
     assert title(menu) == ""  # the maps
-    view.parts.export.click()
+    window.workspaces["map"].utility.action.setChecked(True)
+    menu()
     dialog = window.output.dialog
     assert "curator only" in dialog.note.text()
     assert dialog.format.findData("gif") == -1

@@ -65,7 +65,7 @@ def test_a_labelled_picture_sharpens_and_gives_way_to_the_map(
     assert pane.filled
     assert "% read, estimate" in pane.accessibleName()
     assert "curator only" in pane.accessibleName()
-    assert stack.slot.header.badge.text().startswith("curator")
+    assert stack.slot.stamp.text().startswith("curator")
     assert not map_page.map.metrics.isEnabled()
     map_page.qtbot.waitUntil(lambda: seen[-1][0] == "loaded")
     assert seen[-1][1] is not None  # the label stays until the map of all rows is shown

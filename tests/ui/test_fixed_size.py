@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
+from explorer.studies.heatmap.text import EXACT_COMING
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.activity import ActivityBar, duration_words
 from explorer.ui.plot.curve_plot import BoundsPlot
@@ -183,3 +184,43 @@ def test_the_words_of_an_axis_stand_in_its_middle_whatever_they_are(qtbot) -> No
             size = axis.size()
             middle = size.width() / 2 if wide else size.height() / 2
             assert (label.x() if wide else label.y()) == pytest.approx(middle, abs=1.5)
+
+
+@pytest.mark.full
+def test_the_exact_distance_of_a_map_comes_later_and_moves_nothing(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="heatmap")
+    settled(window)
+    page = window.workspaces["map"]
+    page.how_good.numbers.click()
+    window.session.set_value("epsilon", 2.0, "heatmap")
+
+    def waits_for_the_exact() -> bool:
+        result = window.current_result
+        return result.complete and result.request["epsilon"] == 2.0 and bool(result.coming)
+
+    qtbot.waitUntil(waits_for_the_exact)
+    assert " … " in page.metrics.cells["emd_km"].value.text()
+    shown = page.answer.text.text(), page.metrics.loss.sentence.text(), page.answer.number.text()
+    state = window.answer_state.text()
+    assert state.startswith("complete · ")
+    assert window.activity.running[0].message == EXACT_COMING
+    places = {widget: widget.geometry() for widget in page.findChildren(QWidget)}
+    qtbot.waitUntil(window.activity.escape)  # once the status bar has named it for a while
+    qtbot.waitUntil(lambda: not window.busy)
+    stopped = window.current_result
+    assert stopped.complete
+    assert not stopped.final
+    assert window.answer_state.text() == state
+
+    window.session.set_value("epsilon", 3.0, "heatmap")
+    window.session.set_value("epsilon", 2.0, "heatmap")
+    final = settled(window)
+    assert final.final
+    assert final.request == stopped.request
+    assert " … " not in page.metrics.cells["emd_km"].value.text()
+    assert window.answer_state.text().startswith("complete · ")
+    now = page.answer.text.text(), page.metrics.loss.sentence.text(), page.answer.number.text()
+    assert now == shown
+    assert {widget: widget.geometry() for widget in places} == places

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 from hypothesis import given, strategies as st
@@ -14,13 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from explorer.engine.runtime import StudyRuntime
-from explorer.studies.base.claims import STILL_COMPUTING, evaluate_claim
-from explorer.studies.base.phrases import best_chance, chance_of, shown_odds
+from explorer.studies.base.claims import STILL_COMPUTING, evaluate_claim, with_claim
+from explorer.studies.base.phrases import best_chance, chance_of, qualified_odds, times_in_100
 from explorer.studies.base.study import Guarantee, default_request, default_sweep
 from explorer.studies.catalog import study_ids
 from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
-from explorer.ui.panels.guarantee import GuaranteePanel
+from explorer.ui.panels.guarantee import NOT_USEFUL, GuaranteePanel
 from tests import snapshots
 
 MOST_WORDS = 120
@@ -57,7 +56,8 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
     for shown in study.quantities:
         sweep = replace(default_sweep(study, shown.sweeps[0]), points=5)
         request = replace(default_request(study), quantity=shown.key, sweep=sweep)
-        result = next(iter(runtime.answer(request, lambda: None)))
+        answers = runtime.answer(request, lambda: None)
+        result = next(one for one in answers if not one.curve_follows)
         panel.verticalScrollBar().setValue(50)
         panel.show_result(result)
         assert panel.verticalScrollBar().value() == 0
@@ -66,14 +66,14 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
         assert not any(fold.open for fold in panel.folds.values())
         if result.guarantee is None:
             continue
-        chance = chance_of(result.guarantee)
+        promise = with_claim(result).guarantee
+        chance = (qualified_odds(promise) or (chance_of(promise), ""))[0]
         if chance is None or chance >= 0.99:
             assert panel.odds.isHidden()
             assert panel.headline.text() != ""
             found = evaluate_claim(result)
-            verdict = (
-                STILL_COMPUTING if found is not None and found.unsettled else "No useful promise."
-            )
+            unsettled = found is not None and found.unsettled
+            verdict = STILL_COMPUTING if unsettled else NOT_USEFUL
             assert (verdict in said) == (chance is not None)
 
 
@@ -86,8 +86,7 @@ def test_odds_are_never_below_the_computed_ones(
     assert chance is not None
     known = [best_chance(epsilon, delta), *([] if distance is None else [(1 + distance) / 2])]
     assert chance == min(known)
-    right, rest = (Decimal(part) for part in shown_odds(chance).split(" : "))
-    assert right + rest == 100
+    right = times_in_100(chance)
     assert float(right) >= 100 * chance * (1 - 1e-12)
     assert float(right) <= 100 * chance + 0.01 + 1e-9
     assert chance_of(replace(promise, qualified=True)) is None
@@ -103,5 +102,5 @@ def test_the_button_copies_what_a_reviewer_asks(open_window, settled, qtbot) -> 
     qtbot.waitUntil(lambda: "# recipe: " in clipboard.text())
     text = clipboard.text()
     snapshots.check(text.partition("\nVersion:")[0])
-    assert shown_odds(chance_of(window.current_result.guarantee)) in text
-    assert window.guarantee.odds.text() in text
+    assert f"{times_in_100(chance_of(window.current_result.guarantee))} %" in text
+    assert window.guarantee.odds.text().removesuffix(" %") in text

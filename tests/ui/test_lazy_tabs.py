@@ -149,6 +149,19 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
     assert pages.all_built() == [pages["a"]]
 
 
+def test_idle_work_waits_while_it_is_held(qtbot) -> None:
+    parent, done, held = QWidget(), [], [True]
+    qtbot.addWidget(parent)
+    idle = IdleTasks(
+        [lambda: done.append("made")], parent, after_ms=0, between_ms=1, held=lambda: held[0]
+    )
+    idle.begin()
+    qtbot.wait(20)
+    assert done == []
+    held[0] = False
+    qtbot.waitUntil(lambda: done == ["made"])
+
+
 def test_imports_leave_out_what_is_not_needed() -> None:
     code = """
 import linecache, sys

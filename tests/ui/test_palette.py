@@ -9,6 +9,7 @@ import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 
+from explorer.studies.catalog import BUILT_IN, SYNONYMS
 from explorer.ui.dialogs.palette import (
     INSIDE,
     PREFIX,
@@ -108,7 +109,7 @@ def test_questions_figures_commands_and_words_are_found_and_done(window, find, q
     done("reset para", EntryKind.COMMAND)
     assert window.session.request()["eps0"] == 2.0
     done("earth mover", EntryKind.WORD)
-    words = next(w for w in window.children() if getattr(w, "windowTitle", str)() == "Words")
+    words = next(w for w in window.children() if getattr(w, "windowTitle", str)() == "Glossary")
     assert words.isVisible()
     words.close()
 
@@ -166,3 +167,46 @@ def test_looking_for_commands_leaves_the_menus_alive(open_window) -> None:
     assert all(shiboken6.isValid(menu) for menu in (*menus, window.menus.view_menu))
     assert len(commands) == len(set(commands)) > 40
     assert not {"File", "View", "Help"} & set(commands)
+
+
+@pytest.mark.parametrize(
+    ("typed", "study"),
+    [
+        ("federated", "shuffle-rdp"),
+        ("dp-sgd", "cldp-sgd"),
+        ("budget", "shuffle-rdp"),
+        ("composition", "shuffle-rdp"),
+        ("accountant", "shuffle-rdp"),
+        ("epsilon planning", "choose-alpha"),
+        ("geo-indistinguishability", "itemwise"),
+        ("local dp", "amplification"),
+        ("manurangsi", "heatmap"),
+        ("girgis", "cldp-sgd"),
+        ("balcer", "histograms"),
+        ("separating local", "histograms"),
+        ("imola", "linear-queries"),
+        ("bayesian coordinate", "private-regression"),
+        ("federated learning", "cldp-sgd"),
+        ("dp-sgd", "shuffle-rdp"),
+        ("epsilon planning", "heatmap"),
+        ("geo-indistinguishability", "heatmap"),
+        ("geo-indistinguishability", "choose-alpha"),
+        ("local dp", "histograms"),
+        ("differentially private heatmaps", "heatmap"),
+        ("renyi subsampled shuffle", "shuffle-rdp"),
+        ("cheu shuffled differential privacy via histograms", "histograms"),
+        ("chaudhuri user-level", "unbounded"),
+        ("aliakbarpour", "coordinate-mean"),
+    ],
+)
+def test_terms_of_the_trade_and_papers_find_their_studies(typed: str, study: str) -> None:
+    ranks = {
+        key: rank(typed, (info.name, info.id), "; ".join(SYNONYMS[key]))
+        for key, info in BUILT_IN.items()
+    }
+    assert ranks[study] == min(place for place in ranks.values() if place is not None)
+
+
+def test_every_study_has_synonyms_and_its_paper() -> None:
+    assert SYNONYMS.keys() == BUILT_IN.keys()
+    assert all(len(words) >= 4 for words in SYNONYMS.values())

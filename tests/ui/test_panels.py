@@ -56,7 +56,7 @@ def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> No
     # Conditions of the guarantee come first.
     assert mine == sorted(mine)
     assert sum(mine) == 3
-    for (glyph, _, _), single in zip(panel.rows, mine, strict=False):
+    for (glyph, *_), single in zip(panel.rows, mine, strict=False):
         if single:
             assert "✗" in glyph.text()
             assert panel._theme.chrome.muted in glyph.text()

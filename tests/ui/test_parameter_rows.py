@@ -161,7 +161,7 @@ def test_typing_a_value(qtbot, heard) -> None:
     assert row.field.text() == "1e-6"
 
 
-@pytest.mark.parametrize(("text", "why"), [("2", "outside"), ("x", "not a number")])
+@pytest.mark.parametrize(("text", "why"), [("2", "outside"), ("x", "Cannot read")])
 def test_a_wrong_value_is_marked_and_explained(qtbot, heard, text, why) -> None:
     row, events = heard(LOG)
     row.field.setFocus()

@@ -29,6 +29,7 @@ from explorer.release.subprocess_runner import draw_in_subprocess
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import COPIED, Draft
 from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of, read_format
+from explorer.ui.release.plan_page import COST_PAGE, FILE_PAGE, REVIEW_PAGE, WHAT_PAGE
 from tests.release.plans import opened, plan_of, write_rows
 from tests.ui.test_access import check
 
@@ -61,15 +62,17 @@ def type_into(qtbot, edit, text: str) -> None:
 
 
 def fill_in(page, qtbot, rows: Path) -> None:
-    """Complete all steps but the account."""
+    """Complete all steps but the group of people."""
     plan = page.plan
-    plan.example.click()
+    page.example.click()
     type_into(qtbot, plan.path, str(rows))
     type_into(qtbot, plan.form.edits["columns"], "user, time, lat, lon, kind, amount")
     for key, value in (("delimiter", "comma"), ("header", "no")):
         box = plan.form.edits[key]
         box.setCurrentIndex(box.findData(value))
+    type_into(qtbot, plan.form.edits["time_zone"], "UTC")
     plan.untouched.click()
+    page.controller.stop()
 
 
 @pytest.mark.main_path
@@ -80,12 +83,13 @@ def test_a_release_is_rehearsed_in_three_steps(window, qtbot) -> None:
     window.tabs.setCurrentIndex(tab)
     steps += 1
     page = page_of(window, qtbot)
-    for button in (page.plan.example, page.plan.rehearse):
+    for button in (page.plan.details.heading, page.example):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         steps += 1
-    qtbot.waitUntil(lambda: page.plan.side.pictures[2].shown is not None)
+    qtbot.waitUntil(lambda: page.plan.pictures[2].shown is not None)
     assert steps <= 3
-    assert "nothing was read" in page.plan.side.preview.text()
+    assert page.plan.page == COST_PAGE
+    assert page.plan.forecast_text.endswith(" km")
     assert not page.controller.place.ledger.exists()
     assert not page.plan.draw.isEnabled()
     assert check(window) == []
@@ -101,7 +105,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     qtbot.waitUntil(lambda: default_ledger().exists())
     window.show_study("heatmap")
     page = page_of(window, qtbot)
-    assert set(texts(page)) <= {""}
+    assert set(texts(page)) <= {"", "256"}
     assert page.plan.draft == Draft()
     assert [
         box.currentData()
@@ -110,15 +114,20 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     ] == ["", "", ""]
     qtbot.waitUntil(lambda: page.ledger.shown == 1)
     # A value copied by a click is marked.
+    page.plan.show_page(WHAT_PAGE)
     page.plan.copy.click()
     box = window.session.state.selection.region.box
     assert [float(side) for side in page.plan.draft.text("box").split(",")] == list(box)
+    assert page.plan.draft.copied == {"box"}
+    page.plan.copy_epsilon.click()
     assert page.plan.draft.copied == {"box", "epsilon"}
-    page.plan.untouched.setChecked(True)
-    assert not page.plan.cards[2].ok
-    assert "the map" in page.plan.cards[2].message.text()
+    # A copy answers how the values were chosen, and rules out the other answer.
+    assert not page.plan.untouched.isEnabled()
+    type_into(qtbot, page.plan.cells.edits[PEOPLE], "100")
+    assert page.plan.points[WHAT_PAGE].ok
+    assert "the map" in page.plan.copied.text()
     type_into(qtbot, page.plan.sentence, "Drawn by a colleague.")
-    assert page.plan.cards[2].ok
+    assert page.plan.points[WHAT_PAGE].ok
     declared = page.plan.draft.declared()
     assert not declared.independent_of_data
     assert declared.conditions == (
@@ -128,30 +137,30 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     )
 
 
-def test_the_whole_plan_is_seen_at_once(window, qtbot, tmp_path) -> None:
-    """All steps fit without scrolling at 1280 × 800."""
-    window.resize(1280, 800)
+def test_every_page_is_seen_at_once(window, qtbot, tmp_path) -> None:
+    """Each page fits without scrolling at 1280 × 800 and at 1024 × 720."""
     page = page_of(window, qtbot)
     place = page.controller.place
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
-
-    def hidden() -> int:
-        qtbot.waitUntil(lambda: window.height() == 800)
-        qtbot.wait(50)
-        return page.plan.area.verticalScrollBar().maximum()
-
-    assert hidden() == 0
     population = opened(place)
     page.controller.read()
-    who = page.plan.who.accounts
-    qtbot.waitUntil(lambda: who.findData(population) >= 0)
-    who.setCurrentIndex(who.findData(population))
+    qtbot.waitUntil(lambda: population in page.plan.who.rows)
+    page.plan.who.select(population)
     fill_in(page, qtbot, write_rows(tmp_path / "rows.csv"))
-    assert page.plan.state.text() == "Ready"
-    assert hidden() == 0
+    assert page.plan.ready
+
+    def hidden(number: int) -> int:
+        page.plan.show_page(number)
+        qtbot.wait(20)
+        return page.plan.areas[number].verticalScrollBar().maximum()
+
+    for width, height in ((1024, 720), (1280, 800)):
+        window.resize(width, height)
+        qtbot.waitUntil(lambda height=height: window.height() == height)
+        assert [hidden(number) for number in range(5)] == [0] * 5
     for name in MECHANISMS:
         page.plan.mechanism.setCurrentIndex(page.plan.mechanism.findData(name))
-        assert hidden() == 0, name
+        assert hidden(WHAT_PAGE) == 0, name
 
 
 @pytest.mark.main_path
@@ -159,14 +168,18 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     page = page_of(window, qtbot)
     plan = page.plan
     fill_in(page, qtbot, write_rows(tmp_path / "rows.csv"))
-    assert [card.ok for card in plan.cards] == [False, True, True, False, True]
+    row = window.status_row
+    assert (row.badge.text(), row.badge.property("tone")) == ("draft: nothing is spent", "plain")
+    assert "rows.csv" in row.data.text()
+    assert row.answer.isHidden()  # the state of the map behind
+    assert [point.ok for point in plan.points] == [False, True, True, False, True]
     type_into(qtbot, plan.who.name, "Users of the example service")
     type_into(qtbot, plan.who.budget, "3/4")
     plan.who.button.click()
     qtbot.waitUntil(lambda: plan.draw.isEnabled())
-    assert plan.state.text() == "Ready"
+    assert plan.ready
     type_into(qtbot, plan.texts.edits["title"], "Where people were")
-    type_into(qtbot, plan.texts.edits["data security"], "One disk.")
+    type_into(qtbot, plan.more_texts.edits["data security"], "One disk.")
     saved = str(tmp_path / "PLAN.json")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (saved, ""))
     window.menus.actions["release-save"].trigger()
@@ -175,18 +188,19 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     # Their schema is fixed: entries on NIST SP 800-226 are typed in the window.
     without = replace(made, declared=replace(made.declared, evaluation={}))
     assert read_plan(tmp_path / "PLAN.json") == without
+    plan.show_page(REVIEW_PAGE)
+    assert not plan.next.isEnabled()
+    assert "0.5 of 0.75" in plan.summary[3].text()
     plan.draw.click()
-    assert "price is paid" in page.asking.text()
-    assert window.tool is page
-    spend = next(b for b in page.asking.buttons() if b.text().startswith("Spend 0.5"))
-    spend.click()
     qtbot.waitUntil(lambda: page.front == "Result")
+    assert window.tool is page
     result = page.result
     assert page.front == "Result"
     assert not result.export_button.isEnabled()
     result.publish.click()
     qtbot.waitUntil(result.export_button.isEnabled)
-    assert window.status_row.badge.isHidden()  # about the map behind, not about a release
+    assert row.badge.text() == "private release · ε = 0.5"  # not about the map behind
+    assert row.badge.property("tone") == "good"
     release = result.result.release
     for name, begins in (
         ("map.png", b"\x89PNG"),
@@ -219,7 +233,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     # A repeated release costs again and exceeds the budget.
     page.show_page("Plan")
     assert not plan.draw.isEnabled()
-    assert plan.cards[3].message.text().startswith("Only 0.25 is left for these people")
+    assert plan.points[COST_PAGE].message.startswith("Only 0.25 is left for these people")
     plan.fit.click()
     assert plan.draw.isEnabled()
     page.show_page("Ledger")
@@ -303,11 +317,13 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
         found = page.unfinished.findChildren(QPushButton)
         return [b for b in found if b.text() == text and b.isVisible() and b.isEnabled()]
 
-    qtbot.waitUntil(lambda: len(buttons("Give back")) == 2)
-    buttons("Give back")[0].click()
+    qtbot.waitUntil(lambda: len(buttons("Refund")) == 2)
+    buttons("Refund")[0].click()
     qtbot.waitUntil(lambda: len(buttons("Continue")) == 1)
     buttons("Continue")[0].click()
-    assert "Name the file" in page.plan.words.text()
+    assert page.plan.page == FILE_PAGE
+    assert "file" in page.plan.message.text()
+    assert not page.plan.path.text()
     type_into(qtbot, page.plan.path, str(plan.data))
     buttons("Continue")[0].click()
     qtbot.waitUntil(lambda: page.front == "Result" or window.banner.problem is not None)
@@ -323,7 +339,8 @@ def test_every_parameter_can_be_typed_and_an_example_rehearsed(name: str) -> Non
         MECHANISMS[name].parse({"unheard of": 1})
     taken = str(caught.value).partition("it has ")[2].split(", ")
     offered = {field.key for field in OF_MECHANISM[name]}
-    assert offered | ({PEOPLE} if name in TAKE_PEOPLE else set()) == set(taken)
+    of_command = {"priors"} & set(taken)  # files: given to the command only
+    assert offered | of_command | ({PEOPLE} if name in TAKE_PEOPLE else set()) == set(taken)
     plan = Draft(mechanism=name, typed=example_of(name)).rehearsal()
     assert dry_run(plan, 20).stored
 
@@ -354,16 +371,17 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     page.controller.read()
     qtbot.waitUntil(lambda: page.plan.ledger.account(population) is not None)
     fill_in(page, qtbot, other)
-    who = page.plan.who.accounts
-    who.setCurrentIndex(who.findData(population))
+    page.plan.who.select(population)
     qtbot.waitUntil(page.plan.draw.isEnabled)
-    # The population is declared first, so ids are compared before anything is spent.
+    page.plan.show_page(REVIEW_PAGE)
+    # The group is declared first, so ids are compared before anything is spent.
     page.plan.draw.click()
-    qtbot.waitUntil(lambda: page.asking is not None)
-    assert "40 in “" in page.asking.text()
-    page.asking.reject()
-    qtbot.waitUntil(lambda: page.asking is None)
-    assert "40 in “" in page.plan.cards[0].message.text()
+    qtbot.waitUntil(lambda: page.plan.checked is not None and not page.controller.busy)
+    assert "40 in “" in page.plan.alone_text.text()
+    assert page.front == "Plan"
+    assert "Nothing was spent" in page.plan.message.text()
+    with place.open() as ledger:
+        assert ledger.account(population).spent == 0
     page.plan.compare.click()
     qtbot.waitUntil(lambda: not page.controller.busy)
     assert page.asking is None
@@ -387,11 +405,11 @@ def ready(window, qtbot, rows: Path, budget: int = 3):
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
     population = opened(place, budget=budget)
     page.controller.read()
-    who = page.plan.who.accounts
-    qtbot.waitUntil(lambda: who.findData(population) >= 0)
-    who.setCurrentIndex(who.findData(population))
+    qtbot.waitUntil(lambda: population in page.plan.who.rows)
+    page.plan.who.select(population)
     fill_in(page, qtbot, rows)
     qtbot.waitUntil(page.plan.draw.isEnabled)
+    page.plan.show_page(REVIEW_PAGE)
     return page
 
 
@@ -406,29 +424,30 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
     plan = page.plan
     plan.check.click()
     qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
-    assert "0 of " in plan.cards[4].message.text()
-    assert "delimiter semicolon?" in plan.cards[4].message.text()
+    assert "0 of " in plan.rows_read.text()
+    assert "delimiter semicolon?" in plan.remark.text()
+    assert "0 of " in plan.alone_text.text()
     with page.controller.place.open() as ledger:  # registered, because the file was never opened
         assert [entry.body["kind"] for entry in ledger.entries()] == ["budget", "plan"]
-    plan.draw.click()
-    spend, box = button_of(page.asking, "Spend 0.5"), page.asking.checkBox()
-    assert not spend.isEnabled()
-    assert "0 of " in box.text()
-    box.click()
-    assert spend.isEnabled()
-    box.click()
-    spend.click()  # disabled: no effect
-    page.asking.reject()
-    qtbot.waitUntil(lambda: page.asking is None)
-    # With a correct declaration only the price is confirmed.
+    assert not plan.draw.isEnabled()
+    assert "0 of " in plan.anyway.text()
+    plan.anyway.click()
+    assert plan.draw.isEnabled()
+    plan.anyway.click()
+    plan.draw.click()  # disabled: no effect
+    # One click declares what a row suggests, and checks again.
+    plan.show_page(FILE_PAGE)
     for key, value in (("delimiter", "semicolon"), ("decimal", "comma")):
-        edit = plan.form.edits[key]
-        edit.setCurrentIndex(edit.findData(value))
-    assert plan.checked is None
-    plan.draw.click()
-    qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
-    assert page.asking.checkBox() is None
-    page.asking.reject()
+        qtbot.waitUntil(plan.mend.isVisible)
+        plan.mend.click()
+        assert plan.form.edits[key].currentData() == value
+        assert plan.checked is None
+        qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
+    # With a correct declaration nothing more is confirmed.
+    assert not plan.mend.isVisible()
+    plan.show_page(REVIEW_PAGE)
+    assert plan.draw.isEnabled()
+    assert not plan.anyway.isVisible()
     with page.controller.place.open() as ledger:
         assert ledger.accounts()[0].spent == 0
 
@@ -441,10 +460,7 @@ def test_ids_of_files_opened_before_are_told_before_payment(window, qtbot, tmp_p
     page.plan.check.click()
     qtbot.waitUntil(lambda: page.plan.checked is not None and not page.controller.busy)
     assert page.plan.checked.seen == 10
-    assert "10 ids" in page.plan.cards[2].message.text()
-    page.plan.draw.click()
-    assert "10 ids" in page.asking.text()
-    page.asking.reject()
+    assert "10 ids" in page.plan.alone_text.text()
 
 
 def test_what_is_paid_while_the_file_is_checked_is_asked_again_if_it_can_t_be_read(
@@ -454,12 +470,13 @@ def test_what_is_paid_while_the_file_is_checked_is_asked_again_if_it_can_t_be_re
     rows.write_text(rows.read_text().replace(",", ";"))
     page = ready(window, qtbot, rows)
     page.plan.draw.click()
-    button_of(page.asking, "Spend 0.5").click()
-    qtbot.waitUntil(lambda: page.asking is not None and page.asking.checkBox() is not None)
+    qtbot.waitUntil(lambda: page.plan.checked is not None and not page.controller.busy)
+    assert page.front == "Plan"
+    assert not page.plan.draw.isEnabled()
     with page.controller.place.open() as ledger:
         assert ledger.accounts()[0].spent == 0
-    page.asking.checkBox().click()
-    button_of(page.asking, "Spend 0.5").click()
+    page.plan.anyway.click()
+    page.plan.draw.click()
     qtbot.waitUntil(lambda: page.front == "Result")
     with page.controller.place.open() as ledger:
         (release,) = ledger.releases()
@@ -472,7 +489,6 @@ def test_withdraw_asks_and_is_out_of_reach_of_what_published(window, qtbot, tmp_
     window.resize(1280, 800)
     page = ready(window, qtbot, write_rows(tmp_path / "rows.csv"))
     page.plan.draw.click()
-    button_of(page.asking, "Spend 0.5").click()
     qtbot.waitUntil(lambda: page.front == "Result")
     result = page.result
     buttons = (result.publish, result.export_button, result.certificate, result.withdraw)
@@ -580,8 +596,8 @@ def test_a_file_s_field_is_shown_as_it_is_and_no_markup(window, qtbot, tmp_path)
     rows = tmp_path / "rows.csv"
     rows.write_text("u,2026-01-02T00:00:00Z,<h1>high</h1>,1,x,1\n")
     page = ready(window, qtbot, rows)
-    page.plan.check.click()
+    page.plan.check_here.click()
     qtbot.waitUntil(lambda: page.plan.checked is not None)
-    said = page.plan.cards[4].message
+    said = page.plan.alone_text
     assert "<h1>" in said.text()
     assert said.textFormat() is Qt.TextFormat.PlainText

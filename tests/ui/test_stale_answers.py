@@ -113,3 +113,31 @@ def test_an_error_about_other_data_is_not_said(controller, session, shown) -> No
     assert said == []
     runner.deliver(Delivery(2, runner.asked[1], error=ValueError("of now")))
     assert [str(e) for e in said] == ["of now"]
+
+
+def test_a_curve_that_is_late_does_not_take_the_number_back(session, controller, shown) -> None:
+    """A newer number comes between two points of a curve: it is shown again over that curve."""
+    came: list[tuple[int, bool]] = []
+    controller.result_ready.connect(
+        lambda result, _ms: came.append((result.request["w"], result.curve_follows))
+    )
+    for w in (11, 12, 13):
+        session.set_value("w", w)
+    asked = {request["w"]: i for i, request in enumerate(controller.runner.asked, 1)}
+
+    def delivery(w: int, number: bool) -> Delivery:
+        request = controller.runner.asked[asked[w] - 1]
+        result = Result(request, Fidelity.COARSE, curve_follows=number)
+        return Delivery(asked[w], request, result)
+
+    for one in ((11, True), (12, True), (11, False)):
+        controller.runner.deliver(delivery(*one))
+    assert came == [(11, True), (12, True), (11, False), (12, True)]
+    controller.runner.deliver(delivery(12, False))
+    controller.runner.deliver(delivery(11, False))  # not newer than what is shown
+    assert came[4:] == [(12, False)]
+
+    # All at once: the curve is not lost for the number behind it.
+    controller._arrived.extend(delivery(*one) for one in ((12, True), (12, False), (13, True)))
+    controller._receive_all()
+    assert came[5:] == [(12, False), (13, True)]

@@ -158,7 +158,7 @@ def test_the_window_works_with_and_without_its_tuning(tmp_path: Path, off: bool)
     ("arguments", "why"),
     [
         (("--study", "nothing"), "no study"),
-        (("--study", "shuffle-rdp", "--set", "T=-1"), "T: -1"),
+        (("--study", "shuffle-rdp", "--set", "T=-1"), "T: choose"),
         (("--study", "shuffle-rdp", "--data", "nowhere.txt"), "nowhere.txt"),
         (("--study", "shuffle-rdp", "--recipe", "nowhere.png"), "nowhere.png"),
     ],

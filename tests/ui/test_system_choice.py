@@ -57,7 +57,7 @@ def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(
     map_page: MapPage, metres
 ) -> None:
     dialog = asked(map_page, metres)
-    assert "no degrees" in dialog.questions.cards["crs"].question.text
+    assert "not degrees" in dialog.questions.cards["crs"].question.text
     assert dialog.problem == NOT_YET
     assert not dialog.load_button.isEnabled()
     choose(map_page, dialog.system.system, "EPSG:25832")

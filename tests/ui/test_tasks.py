@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.studies.base.claims import BEST_CLAIM
 from explorer.studies.heatmap.parameters import ERROR, TRUE
 from explorer.ui.dialogs.open_checkins import MappingDialog
 from tests.ui.small_map import SMALL_MAP
@@ -152,29 +153,31 @@ def test_check_ins_from_the_first_page_to_a_second_mechanism(
         qtbot.waitUntil(lambda: not window.start.shown)
         page = window.workspaces["map"]
         qtbot.waitUntil(lambda: page.answer.number.text().endswith(" km"))
-    assert page.panes.keys == ("true", "private")
-    assert "this one draw" in page.answer.text.text()
+    assert page.panes.keys == ("true", "private", "difference")
+    assert "this one noisy map" in page.answer.text.text()
     assert page.answer.badge.isVisible()
 
     # 3: find the ε for 1 km. 4: set it.
     with steps.at_most(2):
-        steps.click(next(b for b in page.findChildren(QToolButton) if b.text() == "Which ε?"))
+        tabs = page.tools.tabs
+        steps.click(tabs, tabs.tabRect(1).center())
         view = page.utility.view
         steps.type(view.parts.field, "1")
         qtbot.waitUntil(view.parts.use.isEnabled)
     assert re.match(r"ε (≈|≤) [\d.]+$", page.answer.number.text())
-    assert "1 km in 9 of 10" in page.answer.text.text()
+    assert "9 of 10 maps" in page.answer.text.text()
     found = said_number(page.answer.number.text())
     with steps.at_most(1):
         steps.click(view.parts.use)
     assert window.session.request("heatmap")["epsilon"] == pytest.approx(found, rel=0.01)
 
     # 5: put a second mechanism beside it. 6: see the error per cell.
-    with steps.at_most(2):
+    with steps.at_most(3):
+        steps.click(tabs, tabs.tabRect(0).center())
         steps.pick(page.add_button, "Laplace")
-    assert len(page.panes.keys) == 3
-    with steps.at_most(1):
-        steps.click(next(b for b in page.findChildren(QToolButton) if b.text() == "Error"))
+    assert len(page.panes.keys) == 4
+    with steps.at_most(2):
+        steps.pick(page.add_button, "Error per cell")
     assert page.beside.names[-1] == ERROR
     assert page.beside.names[0] == TRUE
 
@@ -216,16 +219,18 @@ def test_numbers_of_a_training_from_the_first_page_to_a_reviewer(
 
     # 10: name the tightest curve and its value: both are there.
     with steps.at_most(0):
-        rows = [row for row in bounds.legend.rows.values() if row.tag.text() == "tightest valid"]
-    assert [row.label.text() for row in rows if row.label.isVisible()] == ["exact clones"]
-    assert float(rows[0].value.text()) == best
+        rows = [
+            row for row in bounds.legend.rows.values() if row.tag.text() == BEST_CLAIM["bounds"]
+        ]
+    assert [row.label.text() for row in rows if row.label.isVisible()] == ["exact clones 2021"]
+    assert said_number(rows[0].value.text()) == best
 
     # 11: read all values at another T.
     before = {key: row.value.text() for key, row in bounds.legend.rows.items()}
     with steps.at_most(1):
         steps.type(field(window, "T"), "500")
     settled(window)
-    assert bounds.legend.here.text().startswith("at T = 500")
+    assert bounds.legend.here.text().startswith("Values at T = 500")
     shown = {k: r for k, r in bounds.legend.rows.items() if r.label.isVisible()}
     assert len(shown) >= 3
     assert all(row.value.text() not in ("", before[key]) for key, row in shown.items())

@@ -1,4 +1,4 @@
-"""Utility curves (Which ε?) on real check-ins and processes."""
+"""Utility curves on real check-ins and processes."""
 
 from __future__ import annotations
 
@@ -70,42 +70,54 @@ def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(map_page: MapPa
     # A blur used by no other test: draws are cached, and would be available at once.
     map_page.session.set_value("sigma", 0.037, "heatmap")
     view = shown(map_page)
-    seen = []
+    seen, numbers = [], []
     view.answered.connect(seen.append)
+    view.answered.connect(
+        lambda answer: (
+            numbers.append((view.parts.use.isEnabled(), view.headline.number))
+            if answer.curves and min(min(curve.draws) for curve in answer.curves) < 20
+            else None
+        )
+    )
     finished(map_page, view)
     first = next(answer for answer in seen if answer.curves)
     assert first.done < first.total
     assert max(max(curve.draws) for curve in first.curves) == 1
+    assert numbers == [(False, "ε = …")] * len(numbers)  # no result of fewer than 20 runs
     answer = view.answer
     assert all(set(curve.draws) == {20} for curve in answer.curves)
     assert np.isfinite(answer.grey).all()
-    assert "20 draws a point" in view.parts.state.text()
+    assert "20 runs per point" in view.parts.state.text()
     assert {line.mechanism for line in view.lines} == {c.mechanism for c in answer.curves}
     for curve in answer.curves:
         drawn = view.plot.curves[curve.mechanism]
         np.testing.assert_allclose(drawn.heights, curve.quantile(0.1))
         np.testing.assert_allclose(drawn.high, curve.quantile(0.9))
+    marks = view.parts.table.table.marks
+    colours = [mark.toImage().pixelColor(1, 1).name() for mark in marks]
+    assert colours == [view.plot.style_of(line.mechanism).colour for line in view.lines]
     assert map_page.map.answer.badge.isVisible()
     assert map_page.map.answer.words().startswith(f"{view.headline.number}. {view.headline.text}")
     assert not map_page.map.metrics.isVisible()
 
 
-def test_the_answer_stays_above_the_maps_while_it_is_about_the_question(map_page: MapPage) -> None:
+def test_the_answer_is_that_of_the_page_in_front(map_page: MapPage) -> None:
     answer = map_page.map.answer
     map_page.measured()
     map_page.qtbot.waitUntil(lambda: " km" in answer.number.text())
-    assert "adaptive quadtree at ε = 1." in answer.text.text()
+    assert "(adaptive quadtree, ε = 1)" in answer.text.text()
     assert answer.badge.isVisible()
     view = shown(map_page)
     finished(map_page, view)
     found = view.headline
     assert answer.number.text() == found.number
-    map_page.map.utility.action.setChecked(False)
-    assert answer.number.text() == found.number
+    assert answer.role.text() == "estimate, 20 runs"
     map_page.session.set_value("epsilon", 2.0, "heatmap")  # the curves hold for every ε
-    assert "ε = 2 it is ≈" in answer.text.text()
-    map_page.session.set_value("sigma", 0.05, "heatmap")  # and for one blur
-    map_page.qtbot.waitUntil(lambda: " km" in answer.number.text())
+    assert "ε = 2 they are above ≈" in answer.text.text()
+    map_page.map.utility.action.setChecked(False)
+    map_page.qtbot.waitUntil(lambda: "(adaptive quadtree, ε = 2)" in answer.text.text())
+    assert " km" in answer.number.text()
+    assert answer.role.text() == "estimate, one map"
 
 
 def test_a_dragged_target_asks_for_another_epsilon(map_page: MapPage) -> None:
@@ -188,7 +200,7 @@ def test_cancelled_it_goes_on_where_it_was(map_page: MapPage) -> None:
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
     assert not view.job.busy
     stopped = view.answer.done
-    assert "stopped" in view.parts.state.text()
+    assert "Cancelled" in view.parts.state.text()
     seen = []
     view.answered.connect(seen.append)
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
@@ -415,3 +427,34 @@ def test_a_figure_with_made_data_opens_its_curves_on_them(map_page: MapPage) -> 
     view.evaluate_on("")
     assert view.which.axis == "epsilon"  # check-ins have no such axis
     assert view.parts.axis.findData("filled") == -1
+
+
+@pytest.mark.full
+def test_no_text_lies_on_another_text_of_the_plot(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
+    plot = view.plot
+    labels = [plot.line_label, plot.met, plot.grey_label]
+    chips = 0
+    for target in (0.5, 0.8, 0.93):
+        view.parts.field.entered.emit(target)
+        map_page.qtbot.wait(50)
+        boxes = [
+            label.boundingRect().translated(label.scenePos())
+            for label in labels
+            if label.isVisible()
+        ]
+        boxes += [name.sceneBoundingRect() for name, _ in plot._names]
+        (_, (low, high)), at = plot.view.viewRange(), plot.target.line.value()
+        chip = plot.target.chip
+        assert chip.isVisible() == (low <= at <= high)
+        if chip.isVisible():  # in place of the label of a tick there
+            boxes.append(chip.sceneBoundingRect())
+            assert boxes[-1].right() < plot.view.sceneBoundingRect().left()
+            assert plot.left.tickStrings([at], 1.0, 1.0) == [""]
+            chips += 1
+        assert len(boxes) > 5
+        for place, box in enumerate(boxes):
+            assert not any(box.intersects(other) for other in boxes[place + 1 :]), target
+    assert chips >= 2
+    assert not plot.titles.x.isVisible()  # nothing covers the numbers of the axes

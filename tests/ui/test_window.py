@@ -120,6 +120,7 @@ def test_writing_stands_out_from_its_ground(c) -> None:
     pairs = [(c.text, g) for g in (c.window, c.panel, c.field, c.accent_soft, c.warn_back)]
     pairs += [(c.muted, g) for g in (c.window, c.panel, c.field)]
     pairs += [(c.good, c.panel), (c.bad, c.panel), (c.bad, c.field), (c.warn, c.warn_back)]
+    pairs += [(c.good, c.good_back), (c.text, c.good_back), (c.text, c.border)]
     pairs += [(c.on_accent, c.accent), (c.accent, c.accent_soft)]
     assert {pair: _contrast(*pair) for pair in pairs if _contrast(*pair) < 4.5} == {}
     # and 3 for outlines of fields and focus.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HERE, PROCESSES, CLUSTER = range(3)
 WIDTH = 560
 INTRODUCTION = (
-    "Which ε?, experiments, sweeps, trainings and simulations can run elsewhere. What a slider "
+    "Utility, experiments, sweeps, trainings and simulations can run elsewhere. What a slider "
     "waits for is computed on this machine."
 )
 FAR = "Check-ins, and what is counted of them, may go to this address"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.session_store import SessionStore
     from explorer.ui.controllers.workspace import Workspace
     from explorer.ui.dialogs.help_window import HelpWindow
+    from explorer.ui.panels.parameters import ParametersPanel
 
 
 class WindowContext(WorkspaceHost):
@@ -39,6 +40,7 @@ class WindowContext(WorkspaceHost):
     docks: dict[str, QDockWidget]
     tabs: QTabWidget
     study_page: HelpWindow
+    parameters: ParametersPanel
 
     @property
     @abstractmethod
@@ -82,6 +84,10 @@ class WindowContext(WorkspaceHost):
         """Return the areas that F6 cycles through, from left to right; some may be hidden."""
 
     @abstractmethod
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return the areas that Tab goes through, in order; inner ones may be listed too."""
+
+    @abstractmethod
     def show_guarantee(self) -> None:
         """Show the guarantee: its dock or, in narrow windows, toggle it over the plot."""
 
@@ -92,3 +98,7 @@ class WindowContext(WorkspaceHost):
     @abstractmethod
     def reset_layout(self) -> None:
         """Restore the default layout of docks and tabs."""
+
+    @abstractmethod
+    def start_tour(self, step: str = "") -> None:
+        """Start the tour at a step, the first by default."""

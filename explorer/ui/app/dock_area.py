@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.ui.base.styled import card
 from explorer.ui.base.theme import is_narrow
 from explorer.ui.panels.guarantee import GuaranteePanel, GuaranteeRail
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar, QuestionHeader
 
 LAYOUT_VERSION = 1
-WIDTHS = [276, 268]
+WIDTHS = [275, 272]
 """Initial widths of the left and right docks."""
 
 
@@ -69,10 +70,11 @@ class DockArea(QMainWindow):
         self.beside.addWidget(tabs, 1)
         self.setCentralWidget(middle)
 
-    def add_dock(self, key: str, content: QWidget, area: Qt.DockWidgetArea) -> None:
-        """Add a dock named by its key."""
+    def add_dock(self, key: str, content: QWidget, area: Qt.DockWidgetArea, title: QWidget) -> None:
+        """Add a dock named by its key; its title is also the handle to drag it by."""
         dock = self.docks[key] = QDockWidget(key.capitalize(), self)
         dock.setObjectName(f"dock-{key}")
+        dock.setTitleBarWidget(title)
         dock.setWidget(content)
         self.addDockWidget(area, dock)
 
@@ -149,6 +151,26 @@ class DockArea(QMainWindow):
         self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)
 
 
+class DockTitle(QWidget):
+    """Title row of a dock: drag it to move the dock, double-click it to detach the dock.
+
+    Parameters
+    ----------
+    content : QWidget
+        Shown at its left end.
+    """
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self.setObjectName("dock-title")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setToolTip("Drag to move this pane; double-click to detach it or put it back")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 12, 0)
+        row.addWidget(content)
+        row.addStretch(1)
+
+
 class LeftSide(QWidget):
     """Left side: current question, presets, and tabs for parameters and data.
 
@@ -167,6 +189,7 @@ class LeftSide(QWidget):
         self.data_page = QScrollArea(widgetResizable=True)
         self.data_page.setVerticalScrollBar(_ScrollBar())
         self.data_page.setFrameShape(QFrame.Shape.NoFrame)
+        self.data_page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # The scroll bar always takes its space: fields appear and disappear during a drag, and a
         # changing width would move the slider under the pointer and change its value.
@@ -177,12 +200,20 @@ class LeftSide(QWidget):
         self.tabs.addTab(parameters, "Parameters")
         self.tabs.addTab(self.data_page, "Data")
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 0)
-        column.setSpacing(4)
-        for part in (question, presets, self.tabs):
+        column.setContentsMargins(16, 2, 7, 8)
+        column.setSpacing(6)
+        for part in (question, presets, tabs := card(self.tabs)):
             column.addWidget(part)
-        column.setStretchFactor(self.tabs, 1)
+        column.setStretchFactor(tabs, 1)
         column.addStrut(236)  # wider if a parameter row needs it
+        self._column = column
+        self.card: QWidget | None = None
+
+    def place_card(self, card: QWidget) -> None:
+        """Place a card between presets and parameters."""
+        self.card = card
+        self._column.insertWidget(2, card)
+        card.show()
 
 
 _DOCK = "guarantee"

@@ -18,15 +18,17 @@ from PySide6.QtWidgets import QWidget
 from explorer import checkins
 from explorer.engine.service import StudyService
 from explorer.figures.recipes import read_exported
+from explorer.geography.background import lies_behind
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.file_controller import paths_in
 
 WIDEST, EDGE = 520, 4
-CHECKING_FILE = "Looking at it …"
-RECIPE = "What it shows comes back: it carries its recipe."
-ASKED = "You will be asked which column holds what."
+CHECKING_FILE = "Checking the file …"
+RECIPE = "It holds a recipe: the result that it shows is restored."
+BACKGROUND = "It becomes a background of the map."
+ASKED = "You will be asked for the columns."
 
 
 class DropOverlay(QWidget):
@@ -94,6 +96,8 @@ class DropOverlay(QWidget):
 
     def _look(self, paths: tuple[Path, ...], task: Task) -> str:
         """Return what opening the files does; raises if they cannot be opened."""
+        if len(paths) == 1 and lies_behind(paths[0]):
+            return BACKGROUND
         if len(paths) == 1 and not paths[0].is_dir():
             request = (paths[0], None)
             if self._service.call(read_exported, request, task.check) is not None:

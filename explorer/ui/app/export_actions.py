@@ -125,6 +125,7 @@ def _copy(form: ExportFormat, content: bytes) -> None:
 
 
 SUFFIXES = ("pdf", "csv")
+NOT_COMPLETE = "Some curves are still those of the last answer. Try again in a moment."
 Recipes = Callable[[Request, ViewState], Mapping[str, Any]]
 
 
@@ -419,8 +420,13 @@ class ExportActions(QObject):
         self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
 
     def refused(self) -> bool:
-        """Report why nothing can be exported, if so."""
-        why = self._window.why_no_export()
+        """Report why nothing can be exported, if so.
+
+        An answer that shows curves or numbers of an earlier one is never written anywhere.
+        """
+        why, result = self._window.why_no_export(), self._window.current_result
+        if not why and result is not None and (result.outdated or result.outdated_numbers):
+            why = NOT_COMPLETE
         if why:
             self.message.emit(why)
         return bool(why)
@@ -429,7 +435,10 @@ class ExportActions(QObject):
         self.controller.start(self._with_picture(job), animation)
 
     def _with_picture(self, job: ExportJob) -> ExportJob:
-        """Return the job with the background picture that its view names."""
+        """Return the job with the background picture and files that its view names."""
+        backgrounds = getattr(self._window.workspace, "backgrounds", None)
+        if backgrounds is not None and job.view.backgrounds:
+            job = replace(job, backgrounds=backgrounds.files(job.view.backgrounds))
         backdrop = getattr(self._window.workspace, "backdrop", None)
         if backdrop is not None and job.view.picture == backdrop.value:
             return replace(job, backdrop=backdrop.data)

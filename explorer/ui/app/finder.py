@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from explorer.engine.runtime import typed_value
 from explorer.engine.session.link import is_link, recipe_of
 from explorer.studies.base.study import Parameter, Preset
+from explorer.studies.catalog import SYNONYMS
 from explorer.studies.glossary import TERMS
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.dialogs.about import words_dialog
@@ -20,8 +21,11 @@ from explorer.ui.dialogs.palette import KEY, Entry, EntryKind, Palette, Source
 from explorer.ui.panels.presets import follow_preset
 
 if TYPE_CHECKING:
+    from explorer.geography.cities import City
     from explorer.ui.app.context import WindowContext
 
+LEAST_OF_PLACES, MAX_PLACES = 3, 5
+"""Letters from which places are looked up, and how many are shown."""
 SKIPPED = ("&Study", "Open recen&t")
 """Menus left out: their entries are found as studies, or are recent files."""
 
@@ -45,6 +49,7 @@ class Finder(QObject):
             self.palette = Palette(self._window)
             self.palette.chosen.connect(self._window.session_store.note_found)
             self.palette.direct = self._link
+            self.palette.more = self._places
         front = self._window.session.state.study
         studies = sorted((c.id for c in study_infos()), key=lambda study_id: study_id != front)
         sources: list[Source] = [self._at_once]
@@ -55,7 +60,16 @@ class Finder(QObject):
         """Yield entries that do not require importing a study."""
         for c in study_infos():
             show = partial(self._window.show_study, c.id)
-            yield Entry(f"question:{c.id}", EntryKind.QUESTION, c.name, c.question, show, (c.id,))
+            words = "; ".join(SYNONYMS.get(c.id, ()))
+            yield Entry(
+                f"question:{c.id}",
+                EntryKind.QUESTION,
+                c.name,
+                c.question,
+                show,
+                (c.id,),
+                words=words,
+            )
         yield from self._commands()
         for term in TERMS.values():
             explain = partial(self._explain, term.key)
@@ -119,8 +133,27 @@ class Finder(QObject):
         """Return an entry that opens a link, if the text is one."""
         if not is_link(typed):
             return None
-        asks = "Ask what the link asks; it opens no file"
+        asks = "Restore the result of the link; it opens no file"
         return Entry("link", EntryKind.COMMAND, "Open link", asks, lambda: self._follow_link(typed))
+
+    def _places(self, typed: str) -> Iterator[Entry]:
+        """Yield the towns that a text of some letters may mean."""
+        if len(typed.strip()) < LEAST_OF_PLACES or "=" in typed:
+            return
+        from explorer.geography.cities import shipped_cities
+
+        for city in shipped_cities().named(typed, MAX_PLACES):
+            name = f"{city.name}, {city.country}"
+            detail = f"Show this town on the map; {city.population:,} people"
+            show = partial(self._show_place, city)
+            yield Entry(f"place:{name}", EntryKind.PLACE, name, detail, show)
+
+    def _show_place(self, city: City) -> None:
+        window = self._window
+        if study_info(window.session.state.study).workspace != "map" or window.tool is not None:
+            window.show_study(next(c.id for c in study_infos() if c.workspace == "map"))
+        page: Any = window.workspace
+        page.show_place(city)
 
     def _follow_link(self, text: str) -> None:
         recipe_of(text)  # errors are shown in the palette

@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
 from explorer.engine.session.schema import Visit
 from explorer.studies.registry import study_ids, study_infos
 from explorer.ui.app.context import WindowContext
+from explorer.ui.app.tab_order import move_focus
 from explorer.ui.base.errors import Banner, Problem
-from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.base.styled import plain_tip, styled_label, tool_button
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.activity import Activity, ActivityBar
 from explorer.ui.controllers.session_store import MAX_VISITS, SessionStore
@@ -47,7 +48,7 @@ class Start(QObject):
 
     Signals
     -------
-    desk_asked()
+    dock_area_requested()
         Emitted when the start page needs the dock area at once.
     """
 
@@ -92,6 +93,10 @@ class Start(QObject):
         self.stack.setCurrentWidget(self.page)
         self.page.first.setFocus()
 
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return the areas of the page that Tab goes through, in order."""
+        return () if self.page is None else self.page.tab_areas()
+
     def leave(self) -> None:
         """Leave the start page."""
         self._opened = True
@@ -134,6 +139,7 @@ class Start(QObject):
             "file": lambda: files.open_any(subject),
             "recipe": lambda: files.choose_recipe(window),
             "figures": lambda: window.show_tool("figures"),
+            "tour": lambda: window.start_tour(),
             "study": lambda: window.show_study(subject, part),
         }
         does[kind]()
@@ -155,6 +161,10 @@ def visit_label(visit: Visit, today: date | None = None) -> str:
     return f"{visit.words} · {near}"
 
 
+MIN_DATA_WIDTH = 90
+"""Width in pixels that the name of a file keeps beside running work."""
+
+
 class StatusRow(QWidget):
     """Status row: state of the result, data and stamp.
 
@@ -164,7 +174,7 @@ class StatusRow(QWidget):
     ----------
     answer : FixedSizeLabel
         State and duration of the result.
-    data : QLabel
+    data : FixedSizeLabel
         Check-ins used by the result, if any.
     aside : QToolButton
         Number of rejected rows, if any; a click opens the report. The rows contain personal data,
@@ -181,8 +191,9 @@ class StatusRow(QWidget):
         self.answer.setFixedWidth(
             self.answer.fontMetrics().horizontalAdvance("coarse · 9,999 ms…") + 4
         )
-        self.data = styled_label("muted")
-        self.data.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.data = FixedSizeLabel()
+        self.data.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.data.setMinimumWidth(MIN_DATA_WIDTH)
         self.aside = tool_button(
             "", "What was kept of the file, what was rejected and why", quiet=True
         )
@@ -200,16 +211,25 @@ class StatusRow(QWidget):
         line.addWidget(self.aside)
         line.addWidget(self.badge)
 
-    def show_stamp(self, stamp: str) -> None:
-        """Show the stamp of the result; empty hides it."""
+    def show_stamp(self, stamp: str, tone: str = "") -> None:
+        """Show a stamp in the tone of a warning, ``plain`` or ``good``; empty hides it."""
         if stamp != self.badge.text():
             self.badge.setText(stamp)
+        if tone != (self.badge.property("tone") or ""):
+            self.badge.setProperty("tone", tone)
+            self.badge.style().unpolish(self.badge)
+            self.badge.style().polish(self.badge)
         if self.badge.isHidden() == bool(stamp):
             self.badge.setVisible(bool(stamp))
 
-    def show_data(self, title: str, data: CheckinData | None) -> None:
-        """Show the name of the check-ins and the share of rejected rows."""
+    def show_data(self, title: str, data: CheckinData | None, *, alone: bool = False) -> None:
+        """Show the name of the check-ins and the number of rejected rows.
+
+        With `alone` the state of the result gives way: the title is not about a result.
+        """
+        self.answer.setVisible(not alone)
         self.data.setText(title)
+        self.data.setToolTip(plain_tip(title))
         self.hint.setVisible(not title)  # there is space for only one of them
         count = data.report.total_rejected if data is not None else 0
         self.aside.setText(f"{count:,} row{'s' * (count != 1)} rejected · Show…")
@@ -245,28 +265,21 @@ class WindowFrame(WindowContext):
         self.theme, self.session_store = theme, session_store or SessionStore(None)
         self.built = self._seen = False
         self.activity = Activity(self)
-        self.banner = Banner()
+        column = QVBoxLayout(around := QWidget())
+        column.setContentsMargins(0, 0, 0, 0)
+        self.banner = Banner(around)
         self.titles = {title: self.menuBar().addMenu(title) for title in MENUS}
         self._search = QPushButton(f"{PLACEHOLDER}     {KEY}")
         self._search.setObjectName("search")
         self._search.setAccessibleName(f"{PLACEHOLDER}, {KEY}")
         self._search.clicked.connect(lambda: self.open_palette())
-        self.place_search()
+        self.menuBar().setCornerWidget(self._search, Qt.Corner.TopRightCorner)
         self.start = Start(self)
-        column = QVBoxLayout(around := QWidget())
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.banner)
-        column.addWidget(self.start.stack, 1)
+        column.addWidget(self.start.stack)
         self.setCentralWidget(around)
         self.status_row = row = StatusRow(self.activity)
         self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
         self.statusBar().addWidget(row, 1)
-
-    def place_search(self) -> None:
-        """Put the search button into the menu bar's corner, last in the tab order."""
-        self._search.setParent(None)
-        self.menuBar().setCornerWidget(self._search, Qt.Corner.TopRightCorner)
-        self._search.show()
 
     def show_status(self, text: str) -> None:
         """Show a message in the status bar for a while."""
@@ -275,6 +288,10 @@ class WindowFrame(WindowContext):
     def show_problem(self, problem: Problem) -> None:
         """Show a problem in the banner."""
         self.banner.show_problem(problem)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus by Tab, or backwards by Shift+Tab, in the order of `tab_areas`."""
+        return move_focus(self, self.tab_areas(), forward)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Emit `painted` after the first paint event."""

@@ -14,19 +14,23 @@ from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from explorer.studies.registry import get_study, study_info, study_infos
-from explorer.ui.app.frame import WindowFrame
+from explorer.ui.app.frame import WindowFrame, first_map_study
+from explorer.ui.app.tab_order import focus_by_tab, tab_stops
 from explorer.ui.base.errors import explain
 from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from explorer.ui.controllers.activity import duration_words, progress_words
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from explorer.checkins import CheckinData, Progress
     from explorer.engine.service import StudyService
     from explorer.engine.session.recipe import Recipe
     from explorer.engine.session.session import Session, SessionState
-    from explorer.studies.base.study import Result
+    from explorer.studies.base.study import Request, Result
     from explorer.ui.controllers.workspace import Workspace
+    from explorer.ui.map.workspace import MapWorkspace
     from explorer.ui.panels.data import DataPanel
 
 
@@ -48,6 +52,8 @@ class MainWindow(WindowFrame):
         self.setAcceptDrops(True)
         self.dock_area = parts.DockArea()
         self.session, self.service = session, service
+        self._answered_as: tuple[Request, bool] | None = None
+        """What was answered last, and whether completely."""
         session.changed.connect(self._make_front)  # before a controller has a result for it
         self.answers = {
             key: parts.StudyController(session, service, key, self) for key in parts.OF_STUDIES
@@ -75,11 +81,14 @@ class MainWindow(WindowFrame):
         for key in self.workspaces:
             self._workspace_built(key)
         self.workspaces.made = self._workspace_built
+        self.tools.made = self._tool_built
         ahead = (*self.workspaces.pieces(), *self.tools.pieces()) if MAKE_AHEAD else ()
         ahead = (parts.warm_readers, *ahead)
-        self._idle = IdleTasks(ahead, self)
-        self.place_search()  # built last, so it is last in the tab order
+        # Reading the data and the first result need the interpreter and both cores.
+        self._idle = IdleTasks(ahead, self, held=lambda: self.current_result is None and self.busy)
         self.built = True
+        if not self.start.shown:
+            self.tabs.tabBar().setFocus()  # no field takes the keys of a page
         if self.isVisible():
             self._idle.begin()
 
@@ -96,10 +105,18 @@ class MainWindow(WindowFrame):
         self.parameters = parts.ParametersPanel(self.session, self.parameter_files, self.answers)
         self.guarantee = parts.GuaranteePanel(self.theme)
         left = parts.LeftSide(self.question, self.presets, self.parameters)
-        self.sides, self.data_page = left.tabs, left.data_page
+        self.left_side, self.sides, self.data_page = left, left.tabs, left.data_page
         self.guarantee.setMinimumWidth(222)
-        self.dock_area.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
-        self.dock_area.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
+        for key, content, area, title in (
+            ("question", left, Qt.DockWidgetArea.LeftDockWidgetArea, self.question.all),
+            (
+                "guarantee",
+                self.guarantee,
+                Qt.DockWidgetArea.RightDockWidgetArea,
+                parts.styled_label("dock-name", "GUARANTEE"),
+            ),
+        ):
+            self.dock_area.add_dock(key, content, area, parts.DockTitle(title))
         self.docks = self.dock_area.docks
         self.compact_layout = parts.CompactLayout(self.dock_area, self.guarantee)
 
@@ -122,6 +139,7 @@ class MainWindow(WindowFrame):
         self.output.message.connect(self.show_status)
         self.status_row.aside.clicked.connect(lambda: self.data_panel.show_report())
         self.guarantee.review_requested.connect(self.output.review)
+        self.guarantee.claim_requested.connect(self._claim)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         # Asked here: a file may be opened before the map and its panel exist.
@@ -136,6 +154,7 @@ class MainWindow(WindowFrame):
         )
         self.files.followed.connect(self._followed)
         self.files.opened.connect(self._opened)
+        self.files.background.connect(self._open_background)
         self.session.changed.connect(self._state_changed)
         self.tabs.currentChanged.connect(self._tab_selected)
 
@@ -143,11 +162,35 @@ class MainWindow(WindowFrame):
         page = self.workspaces[key]
         if page.side_panel is not None:
             self.data_page.setWidget(page.side_panel)
+            self._place_data(self.data_panel)
         self.session_store.page_built(key)
         self.menus.add_workspace(key, page)
         # Connected after the page's own slot: these read the result from the page.
         self.answers[key].result_ready.connect(partial(self._answered, key))
         page.exportable_changed.connect(self._exportable_changed)
+        self.parameters.refused.connect(page.show_refused)
+
+    def _place_data(self, panel: DataPanel) -> None:
+        """Place the card of the check-ins and the region beside the parameters."""
+        self.left_side.place_card(panel.card)
+        panel.card.setVisible(get_study(self.session.state.study).needs_data)
+        region = panel.region_box
+        self.parameters.insert(first_map_study(), "mechanism", region, region.stops())
+        panel.card.open_requested.connect(lambda: self.menus.action("open").trigger())
+        panel.card.part_requested.connect(self._show_data_part)
+        region.sides_requested.connect(partial(self._show_data_part, "region"))
+
+    def _show_data_part(self, key: str) -> None:
+        """Show a part of the data panel and focus it."""
+        self.sides.setCurrentWidget(self.data_page)
+        part = self.data_panel.part(key)
+        self.data_page.ensureWidgetVisible(part)
+        stops = [stop for stop in tab_stops(self, (part,)) if part.isAncestorOf(stop)]
+        if stops:
+            focus_by_tab(stops[0], Qt.FocusReason.OtherFocusReason)
+
+    def _tool_built(self, key: str) -> None:
+        self.tools[key].status_changed.connect(self._status_changed)
 
     # Public interface
 
@@ -203,7 +246,31 @@ class MainWindow(WindowFrame):
             return (self.start.stack,)
         page = self.tool or self.workspace
         right = (self.compact_layout.overlay, self.compact_layout.rail, self.docks["guarantee"])
-        return (self.docks["question"], *page.focus_areas(), *right)
+        tour = filter(None, (self.menus.tour.card,))
+        return (*tour, self.docks["question"], *page.focus_areas(), *right)
+
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return the areas that Tab goes through, in order."""
+        last = (self.banner, self.status_row, self.menuBar())
+        if not self.built or self.start.shown:
+            return (*self.start.tab_areas(), *last)
+        page = self.tool or self.workspace
+        left = (
+            self.parameters,
+            *filter(None, (self.left_side.card,)),
+            self.data_page,
+            self.presets,
+            self.question,
+            self.docks["question"],
+        )
+        right = (self.compact_layout.overlay, self.compact_layout.rail, self.docks["guarantee"])
+        return (*left, *page.tab_areas(), page, *right, self.tabs, *last)
+
+    def _claim(self, key: str) -> None:
+        """Choose the claimed bound of the answer whose guarantee is shown."""
+        result = self.guarantee.result
+        if result is not None:
+            self.session.set_claim((result.request.study, result.request.quantity), key)
 
     def show_guarantee(self) -> None:
         """Show the guarantee: its dock or, in narrow windows, toggle it over the plot."""
@@ -213,6 +280,10 @@ class MainWindow(WindowFrame):
     def show_all(self) -> None:
         """Show the start page."""
         self.start.show()
+
+    def start_tour(self, step: str = "") -> None:
+        """Start the tour at a step, the first by default."""
+        self.menus.tour.start(step)
 
     def open_palette(self, typed: str = "") -> None:
         """Open the command palette."""
@@ -247,7 +318,10 @@ class MainWindow(WindowFrame):
                 self._show_beside()
             return
         self.tabs.setCurrentWidget(self.workspace)
-        self.sides.setTabVisible(1, get_study(state.study).needs_data)
+        needs_data = get_study(state.study).needs_data
+        self.sides.setTabVisible(1, needs_data)
+        if self.left_side.card is not None:
+            self.left_side.card.setVisible(needs_data)
         self._show_data()
         self.answer_state.setText("")
         if self.current_result is None:
@@ -261,7 +335,7 @@ class MainWindow(WindowFrame):
         """Select the last study of the chosen workspace."""
         key = self.workspaces.key_at(index) or self._front_key()
         self.dock_area.hide_docks(self.tool is not None and self.tool.alone)
-        self._show_stamp(self.current_result)
+        self._status_changed()
         self.compact_layout.fit()
         if not self.tool and key != self._front_key():
             last = self.workspaces[key].current_result
@@ -299,13 +373,16 @@ class MainWindow(WindowFrame):
 
     def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
         self.banner.settled("answer")
-        self.activity.share(key, None if result.complete else result.progress)
+        self.activity.share(key, None if result.complete else result.progress, result.coming)
         if key != self._front_key():
             return
-        words = "complete" if result.complete else "coarse"
-        self.answer_state.setText(
-            f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
-        )
+        known = self._answered_as == (result.request, True)
+        self._answered_as = (result.request, result.complete)
+        if not (known and result.complete):  # a number that was added later changes no state
+            words = "complete" if result.complete else "coarse"
+            self.answer_state.setText(
+                f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
+            )
         if not self.workspace.unread:  # the result belongs to the old file
             self._show_beside()
         self.menus.update()
@@ -341,10 +418,11 @@ class MainWindow(WindowFrame):
     def _show_beside(self) -> None:
         """Update the panels for the current result.
 
-        The result is the workspace's own, so that panels match its headline.
+        The result is the workspace's own, so that panels match its headline. They wait for the
+        curve of a number that comes alone: it has neither guarantee nor metric space.
         """
         result = self.current_result
-        if result is None:
+        if result is None or result.curve_follows:
             return
         request = result.request
         claim = self.session.state.claim_of(request.study, request.quantity)
@@ -353,12 +431,19 @@ class MainWindow(WindowFrame):
         self._show_stamp(result)
 
     def _show_stamp(self, result: Result | None) -> None:
-        """Show the stamp of the current result; not next to a release."""
-        beside_release = self.tool is not None and self.tool.alone
-        if result is None or beside_release or self.workspace.unread:
+        """Show the stamp of the current result, or that of a tool that stands alone."""
+        tool = self.tool
+        if tool is not None and tool.alone:
+            self.status_row.show_stamp(tool.stamp, tool.stamp_tone)
+        elif result is None or self.workspace.unread:
             self.status_row.show_stamp("")
         else:
             self.status_row.show_stamp(result.stamp or "curator only" * result.curator_only)
+
+    def _status_changed(self) -> None:
+        """Show stamp and data of the tab in front."""
+        self._show_data()
+        self._show_stamp(self.current_result)
 
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
@@ -379,13 +464,23 @@ class MainWindow(WindowFrame):
         if self.tool is None and not get_study(self.session.state.study).needs_data:
             self.show_study("heatmap")
 
+    def _open_background(self, path: Path) -> None:
+        """Show the map with a file of tiles, lines or areas behind it."""
+        if not get_study(self.session.state.study).needs_data:
+            self.show_study("heatmap")
+        cast("MapWorkspace", self.workspaces["map"]).backgrounds.open([path])
+
     def _loaded(self, data: CheckinData) -> None:
         if not data.synthetic:  # the sample may replace a file that could not be opened
             self.banner.settled("data")
         self._show_data()
 
     def _show_data(self) -> None:
-        """Show the name of the check-ins only if the current study uses them."""
+        """Show the name of the check-ins if the study uses them, or the state of a tool."""
+        tool = self.tool
+        if tool is not None and tool.alone:
+            self.status_row.show_data(tool.status, None, alone=True)
+            return
         used = get_study(self.session.state.study).needs_data
         shown = (self.data.title, self.data.current) if used else ("", None)
         self.status_row.show_data(*shown)
@@ -405,9 +500,9 @@ class MainWindow(WindowFrame):
             self.files.open_any(*paths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Cancel running work with Escape, unless a focused widget handles it."""
-        if event.key() == Qt.Key.Key_Escape and self.activity.running:
-            self.activity.cancel()
+        """Cancel running work with Escape, else end the tour, unless a focused widget does."""
+        escape = event.key() == Qt.Key.Key_Escape
+        if (escape and self.activity.escape()) or (escape and self.built and self.menus.tour.end()):
             event.accept()
         else:
             super().keyPressEvent(event)

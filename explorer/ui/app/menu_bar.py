@@ -8,15 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.app.computing import ComputingPreferences
 from explorer.ui.app.export_actions import Printing
 from explorer.ui.app.finder import Finder
 from explorer.ui.app.self_test import SelfTest
+from explorer.ui.app.tab_order import FocusAreas
+from explorer.ui.app.tour import Tour
 from explorer.ui.base import theme as themes
 from explorer.ui.base.styled import plain_tip
 from explorer.ui.controllers.cached_checkins import CachedCheckins
@@ -32,81 +33,7 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.workspace import Workspace
 
 
-_MAX_TABS = 9
-
-
-class FocusAreas(QObject):
-    """Moves the focus between the areas of the window (F6) and remembers it in each.
-
-    Parameters
-    ----------
-    window : WindowContext
-    """
-
-    def __init__(self, window: WindowContext) -> None:
-        super().__init__(window)
-        self._window = window
-        self._left: dict[QWidget, QWidget] = {}
-        """Last focused widget of each area."""
-
-    def tab_actions(self) -> list[QAction]:
-        """Return an action with shortcut for each tab."""
-        tabs, actions = self._window.tabs, []
-        for place in range(min(tabs.count(), _MAX_TABS)):
-            action = QAction(f"{tabs.tabText(place)} tab", self._window)
-            action.setShortcut(f"Ctrl+{place + 1}")
-            action.setStatusTip(tabs.tabToolTip(place))
-            action.triggered.connect(partial(self._window.show_tab, place))
-            actions.append(action)
-        return actions
-
-    def go(self, by: int) -> None:
-        """Focus the next (1) or previous (-1) area."""
-        panes = [pane for pane in self._window.focus_areas() if pane.isVisible()]
-        focus = QApplication.focusWidget()
-        here = next((n for n, p in enumerate(panes) if focus and _inside(p, focus)), None)
-        if focus is not None and here is not None:
-            self._left[panes[here]] = focus
-        if panes:
-            start = here if here is not None else (-1 if by > 0 else 0)
-            for step in range(1, len(panes) + 1):
-                if self._enter(panes[(start + by * step) % len(panes)]):
-                    return
-
-    def _enter(self, pane: QWidget) -> bool:
-        """Focus the last or first focusable widget of an area; return whether there is one.
-
-        The focus proxy of an area is its main widget.
-        """
-        last, main = self._left.get(pane), pane.focusProxy()
-        for widget in filter(None, (last, main, pane, *_chain(pane))):
-            if _inside(pane, widget) and _takes_focus(widget):
-                widget.setFocus(Qt.FocusReason.TabFocusReason)
-                return True
-        return False
-
-
-def _inside(pane: QWidget, widget: QWidget) -> bool:
-    return pane is widget or pane.isAncestorOf(widget)
-
-
-def _takes_focus(widget: QWidget) -> bool:
-    by_tab = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-    return bool(by_tab) and widget.isVisible() and widget.isEnabled()
-
-
-def _chain(pane: QWidget) -> list[QWidget]:
-    """Return the widgets of an area in tab order."""
-    chain: list[QWidget] = []
-    widget = pane.nextInFocusChain()
-    while widget is not None and widget is not pane:
-        if pane.isAncestorOf(widget):
-            chain.append(widget)
-        widget = widget.nextInFocusChain()
-    return chain
-
-
-_THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
+_THEME_WORDS = {"system": "Same as the system", "light": "Light", "dark": "Dark"}
 
 
 @dataclass(frozen=True)
@@ -124,6 +51,8 @@ class Command:
     tip : str
     needs_result : bool
         Enabled only while the current result can be exported.
+    about : callable, optional
+        Returns the widgets that it is about; the tour points at the first visible one.
     """
 
     id: str
@@ -132,6 +61,7 @@ class Command:
     keys: tuple[QKeySequence.StandardKey | str, ...] = ()
     tip: str = ""
     needs_result: bool = False
+    about: Callable[[], tuple[QWidget, ...]] = tuple
 
 
 SEPARATOR = None
@@ -153,7 +83,9 @@ class Menus:
         self._window, self._output = window, output
         self.actions: dict[str, QAction] = {}
         self._shown: tuple[object, ...] = ()
-        self._of_workspace: dict[str, list[QAction]] = {}
+        self._of_workspace: dict[str, Workspace] = {}
+        self._about: dict[str, Callable[[], tuple[QWidget, ...]]] = {}
+        self._menus: dict[str, QMenu] = {}
         self.printing = Printing(window, output)
         self.cached = CachedCheckins(window, window.show_status, window.show_problem)
         self.finder = Finder(window)
@@ -162,6 +94,7 @@ class Menus:
         self.errata = Errata(window)
         self.guide: UserGuide | None = None
         self.checking = SelfTest(window)
+        self.tour = Tour(window, self)
         self.view_menu = window.titles["&View"]
         self.study_actions = QActionGroup(window)
         self.needs_result: list[str] = []
@@ -195,8 +128,7 @@ class Menus:
                     "Open with column &mapping…",
                     lambda: files.choose_data(window, ask=True),
                     ("Ctrl+Alt+O",),
-                    "Say which column of a file holds what, how fields are separated and letters "
-                    "written",
+                    "Choose the columns, the delimiter and the text encoding of a file",
                 ),
                 Command("sample", "Open the &sample", files.open_sample),
                 Command(
@@ -204,13 +136,13 @@ class Menus:
                     "Open &recipe…",
                     lambda: files.choose_recipe(window),
                     ("Ctrl+Shift+O",),
-                    "Go back to what an exported picture or table shows",
+                    "Restore the result that an exported picture or table shows",
                 ),
                 Command(
                     "link",
                     "Open lin&k…",
                     lambda: files.choose_link(window),
-                    tip="Ask what a link asks; Ctrl+K takes one as well",
+                    tip="Restore the result of a copied link; Ctrl+K accepts a link as well",
                 ),
                 self._add_recent,
                 SEPARATOR,
@@ -219,8 +151,8 @@ class Menus:
                     "export-all",
                     "E&xport all quantities…",
                     output.ask_all,
-                    tip="A drawing and a table of every quantity at the present settings, in a "
-                    "folder",
+                    tip="Export a picture and a table of each quantity at the current settings to "
+                    "a folder",
                     needs_result=True,
                 ),
                 Command("print", "&Print…", self.printing.ask, ("Ctrl+Alt+P",), needs_result=True),
@@ -239,11 +171,11 @@ class Menus:
                     "clear-cache",
                     "Clear cac&hed check-ins…",
                     self.cached.ask,
-                    tip="Make room on the disk: say how much is kept of files opened before, and "
-                    "ask",
+                    tip="Show how much disk space the cached check-ins take, and delete them after "
+                    "confirmation",
                 ),
                 SEPARATOR,
-                Command("close", "C&lose", window.close, ("Ctrl+Q",)),
+                Command("close", "&Quit", window.close, ("Ctrl+Q",)),
             ),
             "&Edit": (
                 Command("undo", "&Undo", window.session.undo, (keys.Undo,)),
@@ -254,22 +186,22 @@ class Menus:
                     "Copy lin&k",
                     lambda: output.copy_code("link"),
                     ("Ctrl+Shift+L",),
-                    "Copy the question as text that opens again, here or elsewhere; it tells of "
-                    "no file",
+                    "Copy the question and its settings as a link. The link contains no file name "
+                    "or data.",
                     needs_result=True,
                 ),
                 Command(
                     "copy-line",
                     "Copy as &command line",
                     lambda: output.copy_code("line"),
-                    tip="Copy the line for a terminal that makes what is in front again",
+                    tip="Copy a command that computes the current result",
                     needs_result=True,
                 ),
                 Command(
                     "copy-python",
                     "Copy as P&ython",
                     lambda: output.copy_code("script"),
-                    tip="Copy a short program that computes what is in front again",
+                    tip="Copy a Python program that computes the current result",
                     needs_result=True,
                 ),
                 Command(
@@ -292,7 +224,7 @@ class Menus:
                     "&Find anything…",
                     self.finder.open,
                     (KEY,),
-                    "A question, figure, parameter, command or word by its name; eps0 = 2 sets a "
+                    "Find a question, figure, parameter, command or term by name; eps0 = 2 sets a "
                     "parameter",
                 ),
                 SEPARATOR,
@@ -305,9 +237,23 @@ class Menus:
                 Command("layout", "Reset &layout", window.reset_layout),
                 SEPARATOR,
                 lambda menu: menu.addActions(self.panes.tab_actions()),
-                Command("guarantee", "What is promised", window.show_guarantee, ("Ctrl+G",)),
+                Command(
+                    "parameters",
+                    "Go to the parameters",
+                    window.parameters.enter,
+                    tip="Focus the first parameter of the question",
+                    about=lambda: (window.parameters.first_row,),
+                ),
+                Command(
+                    "guarantee",
+                    "Show the guarantee",
+                    window.show_guarantee,
+                    ("Ctrl+G",),
+                    "Who is protected, how well, and under which conditions",
+                    about=lambda: window.focus_areas()[-3:],
+                ),
                 Command("next-pane", "Next pane", lambda: self.panes.go(1), ("F6",)),
-                Command("pane-before", "Pane before", lambda: self.panes.go(-1), ("Shift+F6",)),
+                Command("pane-before", "Previous pane", lambda: self.panes.go(-1), ("Shift+F6",)),
                 SEPARATOR,
             ),
             "&Study": (
@@ -319,25 +265,25 @@ class Menus:
             ),
             "&Release": (
                 self._release_command(
-                    "plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"
+                    "plan", "&Plan…", "Describe a release and see its cost and its expected error"
                 ),
                 self._release_command(
                     "save",
                     "&Save plan…",
-                    "As PLAN.json, for the command that releases without a window",
+                    "Save the plan as PLAN.json for the command release",
                 ),
                 self._release_command(
-                    "draw", "&Draw…", "Release what is planned, after asking once more"
+                    "draw", "&Draw…", "Release the planned result after confirmation"
                 ),
                 self._release_command(
                     "ledger",
                     "&Ledger…",
-                    "What was spent, what would still fit, what repeating costs",
+                    "Show what was spent, what remains, and what repeated releases cost",
                 ),
                 self._release_command(
                     "attack",
                     "&Attack…",
-                    "What releases tell about one person; audit the running code",
+                    "Show what releases reveal about one person, and audit the mechanisms",
                 ),
             ),
             "&Help": (
@@ -345,27 +291,33 @@ class Menus:
                     "guide",
                     "&User guide",
                     self._show_guide,
-                    tip="Quick start, map, curves, files, releases, command line, cluster, numbers",
+                    tip="Quick start, tour, map, curves, files, releases, command line, cluster, "
+                    "numbers",
+                ),
+                Command(
+                    "tour",
+                    "Tou&r",
+                    self.tour.start,
+                    tip="Six steps on the synthetic sample, from opening a file to exporting a map",
                 ),
                 Command(
                     "page",
                     "About this &question",
                     window.study_page.open_page,
                     (keys.HelpContents,),
-                    "What is asked, what is assumed, formulas, sources, errata",
+                    "Question, assumptions, formulas, sources and errata",
                 ),
                 Command(
                     "errata",
                     "&Errata of the papers",
                     self.errata.open,
-                    tip="What the papers print, what is right and why: the labels like shuf-A4",
+                    tip="Errors in the papers and their corrections, with labels such as shuf-A4",
                 ),
                 Command(
                     "checks",
-                    "&Checked against…",
+                    "Self-&test…",
                     self.checking.open,
-                    tip="Golden values, enumerations, brackets and audits that this installation "
-                    "can run, and what passed",
+                    tip="Run the golden values, enumerations and audits that this installation has",
                 ),
                 Command(
                     "keys",
@@ -373,7 +325,9 @@ class Menus:
                     lambda: keys_dialog(window).show(),
                     ("?", "Ctrl+F1"),
                 ),
-                Command("words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …"),
+                Command(
+                    "words", "&Glossary", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …"
+                ),
                 Command("about", "&About Privacy Explorer", lambda: about_dialog(window).show()),
             ),
         }
@@ -392,13 +346,14 @@ class Menus:
                 action.setToolTip(entry.tip)
             if entry.needs_result:
                 self.needs_result.append(entry.id)
+            self._about[entry.id], self._menus[entry.id] = entry.about, menu
             menu.addAction(action)
 
     def _add_recent(self, menu: QMenu) -> None:
         self.recent = menu.addMenu("Open recen&t")
 
     def _add_preferences(self, menu: QMenu) -> None:
-        tip = "Where sweeps, experiments and trainings run: this machine or a cluster"
+        tip = "Choose where sweeps, experiments and trainings run: this machine or a cluster"
         command = Command("computing", "&Compute…", self.computing.open, tip=tip)
         self._add(menu.addMenu("&Preferences"), command)
 
@@ -444,10 +399,36 @@ class Menus:
 
     def add_workspace(self, key: str, page: Workspace) -> None:
         """Add a workspace's actions to the View menu; visible while it is in front."""
-        self._of_workspace[key] = page.view_actions()
-        self.view_menu.addActions(self._of_workspace[key])
+        self._of_workspace[key] = page
+        self.view_menu.addActions(page.view_actions())
         page.offer({name: self.actions[name] for name in ("copy-link", "export")})
         self._show_workspace_actions()
+
+    def action(self, command: str) -> QAction:
+        """Return the action of a command, or that of a workspace with this object name.
+
+        Raises
+        ------
+        StopIteration
+            If there is none.
+        """
+        of_workspaces = (a for page in self._of_workspace.values() for a in page.view_actions())
+        return self.actions.get(command) or next(
+            action for action in of_workspaces if action.objectName() == command
+        )
+
+    def about(self, command: str) -> tuple[QWidget, ...]:
+        """Return the widgets that a command is about, if it names any."""
+        return self._about.get(command, tuple)()
+
+    def menu_of(self, command: str) -> QMenu:
+        """Return the menu that contains a command."""
+        return self._menus.get(command, self.view_menu)
+
+    def path_of(self, command: str) -> str:
+        """Return the menu path of a command, such as ``File ▸ Export…``."""
+        title = self.menu_of(command).title()
+        return f"{title} ▸ {self.action(command).text()}".replace("&", "")
 
     def update(self, *_: object) -> None:
         """Update texts and enabled states from the session."""
@@ -475,6 +456,7 @@ class Menus:
         self._window.session.history_changed.disconnect(self.update)
         self._window.session.changed.disconnect(self._state_changed)
         self._window.session_store.recent_changed.disconnect(self._update_recent)
+        self.tour.end()
         self.errata.close()
         self.checking.close()
         self.cached.close()
@@ -488,8 +470,8 @@ class Menus:
 
     def _show_workspace_actions(self) -> None:
         front = study_info(self._window.session.state.study).workspace
-        for key, actions in self._of_workspace.items():
-            for action in actions:
+        for key, page in self._of_workspace.items():
+            for action in page.view_actions():
                 action.setVisible(key == front)
 
     def _reset_parameters(self) -> None:

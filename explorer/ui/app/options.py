@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from explorer.geography.region import Region
 
+TOUR_STEPS = ("open", "drag", "guarantee", "find", "compare", "export")
+"""Ids of the steps of the tour, in order."""
 SCREENSHOT_TIMEOUT_S = 600.0
 """Time limit of a screenshot; generous, because a map may take minutes on a busy machine."""
 
@@ -37,6 +39,8 @@ class WindowOptions:
         Exported file whose recipe is restored.
     link : str or None
         Link from *Copy link* to restore.
+    tour : str or None
+        Id of the step of the tour to begin with.
     screenshot : Path or None
         Render off screen, save the picture and exit; the session is not saved.
     size : (int, int)
@@ -62,6 +66,7 @@ class WindowOptions:
     seed: int | None = None
     recipe: Path | None = None
     link: str | None = None
+    tour: str | None = None
     screenshot: Path | None = None
     size: tuple[int, int] = (1280, 800)
     scale: int = 1
@@ -82,5 +87,6 @@ class WindowOptions:
             self.seed,
             self.recipe,
             self.link,
+            self.tour,
         )
         return not self.values and all(option is None for option in named)

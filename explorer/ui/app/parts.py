@@ -5,6 +5,7 @@ from explorer.figures.view_state import ViewState as ViewState
 from explorer.ui.app.dock_area import (
     CompactLayout as CompactLayout,
     DockArea as DockArea,
+    DockTitle as DockTitle,
     LeftSide as LeftSide,
 )
 from explorer.ui.app.drop_overlay import DropOverlay as DropOverlay
@@ -15,6 +16,7 @@ from explorer.ui.app.workspaces import (
     TOOLS as TOOLS,
     tabs_of as tabs_of,
 )
+from explorer.ui.base.styled import styled_label as styled_label
 from explorer.ui.controllers.data_controller import DataController as DataController
 from explorer.ui.controllers.file_controller import (
     FileController as FileController,

@@ -1,4 +1,4 @@
-"""Help ▸ Checked against: page that runs the checks of this installation."""
+"""Help ▸ Self-test: page that runs the checks of this installation."""
 
 import html
 
@@ -45,7 +45,7 @@ class ChecksPage(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("checks-page")
-        self.setWindowTitle("Checked against")
+        self.setWindowTitle("Self-test")
         self.text = QTextBrowser()
         self.text.setAccessibleName("What was checked")
         self.progress = QProgressBar()

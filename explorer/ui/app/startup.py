@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from explorer.ui.map.workspace import MapWorkspace
 
 _POLL_MS = 20
+FIRST_PANES = {"heatmap": {"beside": "true,difference"}}
+"""Maps of a new session, by question: besides the private one."""
+FIRST_PANES_WIDTH = 1280
+"""Width in pixels of a window from which there is space for them."""
 
 
 class Startup(QObject):
@@ -79,13 +83,18 @@ class Startup(QObject):
         self.window.data.failed.connect(self._first_failed)
         if not self.window.start.shown:
             self.window.start.leave()
+        if self.options.tour is not None:
+            self.window.start_tour(self.options.tour)
         QTimer.singleShot(0, self._open_first)
         if self.options.screenshot is not None:
             self._begin_screenshot()
 
     def _first_session(self) -> Session:
         """Return the saved session with the options applied, without undo history."""
-        session = Session(self.session_store.state)
+        # A restored session keeps its panes.
+        wide = self.window.width() >= FIRST_PANES_WIDTH and not self.session_store.restored
+        first_values = FIRST_PANES if wide else {}
+        session = Session(self.session_store.state, first_values)
         study_id = self.options.study or _study_of(self.options)
         if study_id is not None:
             session.set_study(study_id)
@@ -109,7 +118,7 @@ class Startup(QObject):
             session.set_values(self._settings)
         if self.options.seed is not None:
             session.set_seed(self.options.seed)
-        return Session(session.state)
+        return Session(session.state, first_values)
 
     def _open_first(self) -> None:
         self.window.parameter_files.restored.connect(self._files_restored)

@@ -42,7 +42,7 @@ class WorkspaceSpec:
 OF_STUDIES = {
     "bounds": WorkspaceSpec(
         "Bounds",
-        "Curves and numbers of the question in front",
+        "Curves and numbers of the current question",
         "explorer.ui.bounds.workspace:BoundsWorkspace",
     ),
     "map": WorkspaceSpec(
@@ -60,17 +60,17 @@ TOOLS = {
     ),
     "sweep": WorkspaceSpec(
         "Sweep",
-        "The question in front over a grid of further parameters",
+        "The current question over a grid of further parameters",
         "explorer.ui.sweep.workspace:SweepWorkspace",
     ),
     "figures": WorkspaceSpec(
         "Figures",
-        "The figures, tables and examples of all papers, and what comes out here",
+        "Figures, tables and examples of all papers, and the results of this program",
         "explorer.ui.gallery.workspace:FiguresWorkspace",
     ),
     "release": WorkspaceSpec(
         "Release",
-        "What may leave: planned, rehearsed, drawn once, with a certificate",
+        "Plan, rehearse and publish a private map with a certificate",
         "explorer.ui.release.workspace:ReleaseWorkspace",
         (
             "explorer.release.mechanisms",

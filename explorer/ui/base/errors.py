@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QToolButton,
     QVBoxLayout,
+    QWidget,
 )
 
 from explorer.ui.base.styled import plain_label, tool_button
@@ -76,11 +77,24 @@ def _trace(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
-class Banner(QFrame):
-    """Message bar above the workspace."""
+_BANNER_MARGIN = 4
+"""Distance of a banner from the edges, in pixels."""
 
-    def __init__(self) -> None:
-        super().__init__()
+
+class Banner(QFrame):
+    """Message bar over an edge of a widget, so that nothing moves when it appears.
+
+    Parameters
+    ----------
+    over : QWidget
+    edge : Qt.Edge, optional
+        The upper or lower edge.
+    """
+
+    def __init__(self, over: QWidget, edge: Qt.Edge = Qt.Edge.TopEdge) -> None:
+        super().__init__(over)
+        self._over, self._edge = over, edge
+        over.installEventFilter(self)
         self.setObjectName("banner")
         self._problems: list[Problem] = []
         """Problems that are neither resolved nor closed; the last one is shown."""
@@ -103,7 +117,7 @@ class Banner(QFrame):
         layout.addWidget(self.details)
         self.remedy.setAccessibleName("Remedy")
         self.remedy.clicked.connect(self._help)
-        self.more.toggled.connect(self.details.setVisible)
+        self.more.toggled.connect(self._show_details)
         self.shut.clicked.connect(self._close)
         self._stale = ""
         self._expiry = QTimer(self, singleShot=True)
@@ -162,6 +176,30 @@ class Banner(QFrame):
         self.more.setVisible(bool(problem.details))
         self.more.setChecked(False)
         self.show()
+        self._place()
+
+    def _show_details(self, shown: bool) -> None:
+        self.details.setVisible(shown)
+        self._place()
+
+    def _place(self) -> None:
+        """Lie over the edge, as high as the text needs."""
+        layout, over = self.layout(), self._over
+        if layout is None or self.isHidden():
+            return
+        layout.invalidate()
+        width = over.width() - 2 * _BANNER_MARGIN
+        height = layout.totalHeightForWidth(width)
+        upper = over.height() - height - _BANNER_MARGIN
+        top = _BANNER_MARGIN if self._edge is Qt.Edge.TopEdge else upper
+        self.setGeometry(_BANNER_MARGIN, top, width, height)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the size of the widget below."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            self._place()
+        return super().eventFilter(watched, event)
 
     def _help(self) -> None:
         if self.problem is not None and self.problem.do is not None:

@@ -16,7 +16,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 BEGIN_AFTER_MS = 700
-"""Delay from showing the window to the first piece; data and the first result come first."""
+"""Delay from showing the window to the first piece."""
 BETWEEN_MS = 40
 Page = TypeVar("Page", bound=QWidget)
 
@@ -137,6 +137,8 @@ class IdleTasks(QObject):
         Steps in order.
     after_ms, between_ms : int
         Delay before the first step and between steps.
+    held : callable
+        Whether the next step must wait for something else.
     """
 
     def __init__(
@@ -146,11 +148,13 @@ class IdleTasks(QObject):
         *,
         after_ms: int = BEGIN_AFTER_MS,
         between_ms: int = BETWEEN_MS,
+        held: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(parent)
         self._left = deque(pieces)
         self._begun = False
         self._between_ms = between_ms
+        self._held = held
         self._timer = QTimer(self, singleShot=True)
         self._timer.setInterval(after_ms)
         self._timer.timeout.connect(self._next)
@@ -168,7 +172,8 @@ class IdleTasks(QObject):
 
     def _next(self) -> None:
         # Do not interrupt a drag.
-        if self._left and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+        dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if self._left and not dragging and not self._held():
             self._left.popleft()()
         if self._left:
             self._timer.start(self._between_ms)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPolygonF
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
-RUNS = "Let {} run over its range; any click or key stops it. Right click: how"
+RUNS = "Animate {} over its range; any click or key stops it. Right-click for options."
 
 
 class RunButton(QToolButton):
@@ -12,7 +12,7 @@ class RunButton(QToolButton):
 
     Signals
     -------
-    menu_wanted(QPoint)
+    menu_requested(QPoint)
         The options menu is requested at a screen position.
     """
 
@@ -85,7 +85,7 @@ class InputWatcher(QObject):
 
     Signals
     -------
-    came()
+    input_received()
         Emitted on input other than pressing one of the starter buttons.
     """
 

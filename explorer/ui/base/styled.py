@@ -6,7 +6,7 @@ Qt's Python stubs do not know the properties set here as constructor arguments.
 import html
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.studies.errata import LABEL, explain_labels
 
@@ -43,6 +43,16 @@ def tool_button(
     button.setProperty("quiet", quiet)
     button.setCheckable(checkable)
     return button
+
+
+def card(content: QWidget, margin: int = 1) -> QFrame:
+    """Return a frame with rounded corners around a widget; `margin` in pixels."""
+    frame = QFrame()
+    frame.setObjectName("card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(margin, margin, margin, margin)
+    column.addWidget(content)
+    return frame
 
 
 SCHEME = "errata"

@@ -33,6 +33,7 @@ class Palette:
     bad: str
     warn: str
     warn_back: str
+    good_back: str
 
 
 LIGHT = Palette(
@@ -50,6 +51,7 @@ LIGHT = Palette(
     bad="#b3261e",
     warn="#7a4b00",
     warn_back="#fff1d6",
+    good_back="#e2f2e8",
 )
 DARK = Palette(
     window="#14181d",
@@ -66,6 +68,7 @@ DARK = Palette(
     bad="#ff8a80",
     warn="#ffcf7d",
     warn_back="#3d2f14",
+    good_back="#17352a",
 )
 
 
@@ -230,13 +233,13 @@ def _sheet(c: Palette) -> str:
                 padding: 5px; }}
     QStatusBar {{ background: {c.window}; color: {c.muted}; }}
     QStatusBar::item {{ border: none; }}
-    QDockWidget {{ font-weight: 600; }}
-    QDockWidget::title {{ background: {c.panel}; padding: 8px 12px 4px 12px; text-align: left;
-                          color: {c.muted}; }}
-    QDockWidget > QWidget {{ background: {c.panel}; }}
+    QWidget#dock-title, QDockWidget#dock-guarantee > QWidget {{ background: {c.panel}; }}
+    QDockWidget#dock-question > QWidget {{ background: {c.window}; }}
+    QLabel#dock-name {{ color: {c.muted}; font-size: 8pt; font-weight: 700; }}
     QScrollArea, QStackedWidget {{ background: transparent; }}
     QScrollArea > QWidget > QWidget {{ background: transparent; }}
     QTabWidget::pane {{ border: none; background: {c.panel}; }}
+    QWidget#page {{ background: {c.window}; }}
     QTabBar::tab {{ background: transparent; color: {c.muted}; padding: 7px 18px;
                     border-bottom: 2px solid transparent; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent};
@@ -268,7 +271,13 @@ def _sheet(c: Palette) -> str:
                  border-radius: 4px; padding: 3px 22px 3px 8px; min-height: 18px; }}
     QComboBox[flat="true"]:disabled {{ color: {faded}; background: {c.panel}; }}
     QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
+    QComboBox[wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
     QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
+    QComboBox[title="true"] {{ background: transparent; border: 1px solid transparent;
+                 font-weight: 600; padding: 0 2px 0 0; min-height: 16px; }}
+    QComboBox[title="true"]:focus {{ border: 1px solid {c.accent}; }}
+    QComboBox[title="true"]::drop-down {{ border: none; width: 18px; }}
+    QComboBox[title="true"]:disabled {{ background: transparent; }}
     QComboBox QAbstractItemView {{ background: {c.field}; border: 1px solid {c.border};
         selection-background-color: {c.accent_soft}; selection-color: {c.text}; outline: none; }}
     QPushButton, QToolButton {{ background: {c.field}; border: 1px solid {c.edge};
@@ -280,21 +289,28 @@ def _sheet(c: Palette) -> str:
     QPushButton:default:hover, QPushButton:default:focus {{ border-color: {c.text}; }}
     QPushButton:pressed, QToolButton:pressed, QPushButton:checked, QToolButton:checked {{
                    background: {c.accent_soft}; color: {c.text}; border-color: {c.accent}; }}
+    QPushButton:checked:focus, QToolButton:checked:focus {{ border-color: {c.text}; }}
     QPushButton:disabled, QPushButton:default:disabled, QToolButton:disabled {{
                    color: {faded}; background: {c.panel}; border-color: {c.border}; }}
     QPushButton#search {{ color: {c.muted}; text-align: left; margin: 1px 12px 1px 0; }}
+    QFileDialog QToolButton {{ padding: 2px; }}
     QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent;
                                  padding: 2px 6px; }}
-    QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
-        border-color: {c.border}; }}
+    QToolButton[quiet="true"]:hover {{ border-color: {c.border}; }}
+    QToolButton[quiet="true"]:focus {{ border-color: {c.accent}; }}
     QToolButton#run {{ padding: 1px; }}
     QPushButton#section, QPushButton#section:checked {{ background: transparent;
         border: 1px solid transparent;
         border-bottom: 1px solid {c.border}; border-radius: 0; padding: 3px 2px;
-        color: {c.muted}; font-weight: 600; text-align: left; }}
-    QPushButton#section:hover {{ color: {c.text}; }}
-    QPushButton#section:focus {{ color: {c.accent}; border-bottom-color: {c.accent}; }}
+        text-align: left; }}
+    QPushButton#section:hover {{ border-bottom-color: {c.accent}; }}
+    QPushButton#section:focus, QPushButton#section:checked:focus {{
+        color: {c.accent}; border-color: transparent; border-bottom-color: {c.accent}; }}
     QFrame#card {{ background: {c.panel}; border: 1px solid {c.border}; border-radius: 6px; }}
+    QFrame#tour {{ background: {c.field}; border: 1px solid {c.accent}; border-radius: 6px; }}
+    QLabel#card-title {{ font-weight: 700; }}
+    QLabel#pane-stamp {{ color: {c.warn}; background: {c.warn_back}; font-size: 8pt;
+                         font-weight: 700; padding: 1px 8px; }}
     QPushButton#door {{ background: {c.accent}; color: {c.on_accent}; border-color: {c.accent};
                         font-weight: 600; padding: 6px 14px; }}
     QPushButton#door:hover, QPushButton#door:focus {{ border: 2px solid {c.text};
@@ -305,7 +321,11 @@ def _sheet(c: Palette) -> str:
                         border: 1px solid transparent; padding: 1px 3px; margin-left: -4px;
                         text-align: left; }}
     QPushButton#link:hover {{ text-decoration: underline; }}
+    QPushButton#link:disabled {{ color: {c.muted}; }}
     QPushButton#link:focus {{ border-color: {c.accent}; }}
+    QWidget#wizard QPushButton:disabled, QWidget#wizard QRadioButton:disabled,
+    QWidget#wizard QCheckBox:disabled, QWidget#wizard QLineEdit:disabled,
+    QWidget#wizard QPushButton#door:disabled {{ color: {c.muted}; }}
     QLabel#title {{ font-size: 17pt; font-weight: 700; }}
     QLabel#subtitle {{ font-size: 12pt; font-weight: 600; }}
     QLabel#question {{ font-size: 8pt; }}
@@ -331,15 +351,20 @@ def _sheet(c: Palette) -> str:
         border-bottom: 1px solid {c.border}; padding: 4px 6px; color: {c.muted}; }}
     QTableView {{ gridline-color: {c.border}; border: 1px solid {c.border};
                   border-radius: 4px; }}
+    QTableView[plain="true"] {{ border: none; background: transparent;
+        selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
     QLabel#faint {{ color: {c.muted}; font-size: 8pt; }}
+    QWidget#reason {{ color: {c.bad}; font-size: 8pt; }}
+    QLabel#warning {{ color: {c.warn}; }}
     QLabel#muted {{ color: {c.muted}; }}
     QLabel#heading {{ color: {c.muted}; font-weight: 600; }}
-    QLabel#sentence {{ font-size: 11pt; }}
-    QLabel#odds {{ font-size: 19pt; font-weight: 700; }}
+    QLabel#odds {{ font-size: 16pt; font-weight: 700; }}
     QLabel#tag {{ color: {c.accent}; background: {c.accent_soft}; border-radius: 3px;
                   padding: 1px 5px; font-size: 8pt; }}
     QLabel#badge {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;
                     padding: 2px 8px; font-weight: 600; }}
+    QLabel#badge[tone="plain"] {{ color: {c.text}; background: {c.border}; font-weight: 400; }}
+    QLabel#badge[tone="good"] {{ color: {c.good}; background: {c.good_back}; }}
     QLabel#readout {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 5px;
                       padding: 5px 7px; }}
     QLabel#notes {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;
@@ -347,8 +372,9 @@ def _sheet(c: Palette) -> str:
     QFrame#banner {{ background: {c.warn_back}; border: 1px solid {c.warn};
                      border-radius: 6px; }}
     QFrame#banner QLabel {{ color: {c.text}; }}
-    QFrame#answer {{ background: {c.panel}; border: none; border-left: 4px solid {c.accent}; }}
-    QLabel#answer-number {{ font-size: 16pt; font-weight: 700; }}
+    QFrame#answer {{ background: {c.panel}; border: 1px solid {c.border};
+                     border-left: 5px solid {c.accent}; border-radius: 6px; }}
+    QWidget#answer-number {{ font-size: 16pt; font-weight: 700; }}
     QLabel#answer-text {{ font-size: 10pt; }}
     QToolButton#rail {{ background: {c.panel}; border: none; border-left: 1px solid {c.border};
                         border-radius: 0; padding: 0; }}

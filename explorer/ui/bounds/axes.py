@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QObject, QPoint, QSize, Qt
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QToolButton, QWidget
 
 from explorer.engine.session.session import Session
+from explorer.studies.base.phrases import names_unit
 from explorer.studies.base.study import (
     Kind,
     Parameter,
@@ -26,6 +27,7 @@ from explorer.ui.plot.axes import AxisTitle
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.value_field import ValueField
 
+_RESET = "↺ Reset view"
 _OFFERED = {"copy-link": "Copy link", "export": "Export…"}
 """Actions that also have a button, with its text."""
 
@@ -33,7 +35,7 @@ _OFFERED = {"copy-link": "Copy link", "export": "Export…"}
 def axis_words(symbol: str, name: str, unit: str = "") -> str:
     """Return the text of an axis or choice: ``T  rounds (rounds)``."""
     return "  ".join(filter(None, (symbol, name))) + (
-        f" ({unit})" if unit and unit not in name else ""
+        f" ({unit})" if unit and not names_unit(name, unit) else ""
     )
 
 
@@ -88,18 +90,30 @@ class RangeBox(QFrame):
 
 
 class ActionRow(QWidget):
-    """Row above the plot: actions on the result, and reset of the view."""
+    """Row above the plot: actions on the result, and reset of the view.
+
+    Without space for all texts that of the last button is shortened.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        tip = "Show the whole sweep again (double-click the plot, or 0)"
-        self.reset = tool_button("↺", tip, "Reset view")
+        tip = "Show the whole range again (double-click the plot, or 0)"
+        self.reset = tool_button(_RESET, tip, "Reset view")
+        self._whole = True
         self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(12, 6, 12, 2)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
         self._left = 0
         """Number of buttons on the left."""
         self._layout.addStretch(1)
         self._layout.addWidget(self.reset)
+        self._layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+
+    @property
+    def buttons(self) -> list[QWidget]:
+        """Buttons from left to right."""
+        items = (self._layout.itemAt(place) for place in range(self._layout.count()))
+        return [button for item in items if item and (button := item.widget()) is not None]
 
     def add_button(self, text: str, action: QAction, tip: str, last: bool = False) -> QToolButton:
         """Add a button for an action, on the left or, if `last`, at the right end."""
@@ -111,6 +125,19 @@ class ActionRow(QWidget):
         self._layout.insertWidget(self._layout.count() - 1 if last else self._left, button)
         self._left += not last
         return button
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size with the shortened text."""
+        full = self._layout.minimumSize()
+        shorter = self.fontMetrics().horizontalAdvance(_RESET[1:]) if self._whole else 0
+        return QSize(full.width() - shorter, full.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the last text if there is no space for it."""
+        super().resizeEvent(event)
+        needed = self.minimumSizeHint().width() + self.fontMetrics().horizontalAdvance(_RESET[1:])
+        self._whole = self.width() >= needed
+        self.reset.setText(_RESET if self._whole else _RESET[:1])
 
     def offer(self, actions: Mapping[str, QAction]) -> None:
         """Add buttons for menu actions."""

@@ -6,12 +6,13 @@ import html
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from textwrap import shorten
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFont,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
@@ -22,15 +23,16 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QMenu, QSizePolicy, QWid
 from explorer.engine.session.comparison import added_words, entries_of, with_entries
 from explorer.engine.session.plot_view import PlotView, Subject, first_keys, hidden_keys
 from explorer.engine.session.session import Session
+from explorer.figures.captions import parameter_text
 from explorer.figures.geometry import FUNCTIONS
 from explorer.figures.style import SeriesStyle
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import ClaimedBound, UnclaimedReason, evaluate_claim
+from explorer.studies.base.claims import BEST_CLAIM, ClaimedBound, UnclaimedReason, evaluate_claim
 from explorer.studies.base.numbers import APPROXIMATELY, format_number
-from explorer.studies.base.study import Result, Series
+from explorer.studies.base.study import Result, Series, parameter
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label, tool_button, with_titles
-from explorer.ui.panels.headline import BEST, HeadlineStrip
+from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.plot.labels import ElidedLabel, Swatch
 from explorer.ui.plot.reading import COMPUTING
 from explorer.ui.widgets.boxes import CheckBox
@@ -55,6 +57,28 @@ def value_words(series: Series, value: float | None, here: bool, between: bool) 
     return ("infinite" if series.infinite else NOT_VALID) if exact else ""
 
 
+def range_words(series: Series, symbol: str) -> str:
+    """Return where on the x axis a curve applies: ``applies up to ε₀ = 6.06``.
+
+    Ends are those of the points at which it is drawn. Empty if it applies at all of them, at none,
+    or in several stretches.
+    """
+    there = series.present
+    if series.mark not in FUNCTIONS or series.computing or there.all() or not there.any():
+        return ""
+    order = np.argsort(series.x, kind="stable")
+    x, inside = series.x[order], np.flatnonzero(there[order])
+    first, last = int(inside[0]), int(inside[-1])
+    if last - first + 1 > inside.size:
+        return ""
+    low, high = format_number(x[first], Role.UPPER), format_number(x[last], Role.LOWER)
+    if first == 0:
+        return f"applies up to {symbol} = {high}"
+    if last == x.size - 1:
+        return f"applies from {symbol} = {low}"
+    return f"applies for {symbol} from {low} to {high}"
+
+
 class LegendRow:
     """Widgets of one curve; reused for other curves.
 
@@ -72,14 +96,21 @@ class LegendRow:
         self.label = ElidedLabel()
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.tag = styled_label("tag")
+        self.tag.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.tag.hide()
-        self.name = QWidget()
-        names = QHBoxLayout(self.name)
-        names.setContentsMargins(0, 0, 0, 0)
-        names.setSpacing(6)
-        names.addWidget(self.label)
-        names.addWidget(self.tag)
-        names.addStretch(1)
+        self.remark, self.warning = ElidedLabel(), ElidedLabel()
+        for text in (self.remark, self.warning):
+            text.setProperty("shortened", True)  # whole in the tool tip
+        for label, name in ((self.remark, "muted"), (self.warning, "warning")):
+            label.setObjectName(name)
+            label.hide()
+        self.mark = QWidget()
+        marks = QHBoxLayout(self.mark)
+        marks.setContentsMargins(0, 0, 0, 0)
+        marks.addWidget(self.tag, 0, Qt.AlignmentFlag.AlignLeft)
+        marks.addWidget(self.remark, 1)
+        marks.addWidget(self.warning, 1)
+        self.mark.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.role = styled_label("muted")
         self.value = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -92,7 +123,7 @@ class LegendRow:
     @property
     def widgets(self) -> tuple[QWidget, ...]:
         """Widgets of the row, from left to right."""
-        return (self.check, self.swatch, self.name, self.role, self.value)
+        return (self.check, self.swatch, self.label, self.role, self.mark, self.value)
 
     def show(self, shown: bool) -> None:
         """Show or hide the row; hidden rows are reused."""
@@ -111,17 +142,19 @@ class LegendRow:
         text: str = "",
         mark: str = "",
         claimed: bool = False,
+        better: bool = False,
     ) -> None:
         """Show a curve and its value; `text` and `mark` state whether and why it is claimed.
 
-        Better values than the claimed one come with the reason why they are not claimed.
+        Better values than the claimed one come with the reason why they are not claimed. Of others
+        `mark` is a remark on the curve.
         """
         self.series = series
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
-        self.value.setText(words)
+        self._write_value(series, words)
         self.value.setEnabled(known)
-        aside = f"; {text}" if text and not claimed else ""
+        aside = "".join(f"; {words}" for words in (mark, text) if words and not claimed)
         self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
         absent = words == NOT_VALID
         described = (
@@ -134,21 +167,41 @@ class LegendRow:
             series.undefined_reason,
             series.present.all(),
             series.computing,
-            mark,
             claimed,
             absent,
         )
+        self._write_mark(mark, claimed, better)
         if described == self._described and text == self._told:
             return
         if described != self._described:
             self._marked = claimed
-            self._describe(series, name, mark, absent)
+            self._describe(series, name, absent)
             self._described = described
         # The claimed value changes with every slider; of the row it affects only the tool tip.
         self._told = text
         tip = self._tip + (f"<br><b>{html.escape(text)}</b>" if text else "")
-        for widget in (*self.widgets, self.label):
+        for widget in self.widgets:
             widget.setToolTip(f"<p>{tip}</p>")
+
+    def show_value(self, words: str) -> None:
+        """Show a newer value; the rest of the row follows with the curve."""
+        assert self.series is not None
+        self._write_value(self.series, words)
+        self.value.setEnabled(True)
+
+    def _write_value(self, series: Series, words: str) -> None:
+        glyph = series.role.glyph.strip("·")
+        number = bool(glyph) and words[:1].isdigit()
+        self.value.setText(f"{glyph} {words}" if number else words)
+
+    def _write_mark(self, mark: str, claimed: bool, better: bool) -> None:
+        shown = self.tag if claimed else self.warning if better else self.remark
+        for label in (self.tag, self.remark, self.warning):
+            text = mark if label is shown else ""
+            if text != label.text():
+                label.setText(text)
+            if label.isHidden() == bool(text):
+                label.setVisible(bool(text))
 
     def set_selected(self, chosen: bool) -> None:
         """Write the name in bold or normal weight."""
@@ -156,16 +209,14 @@ class LegendRow:
             self._chosen = chosen
             self.label.set_strong(chosen or self._marked)
 
-    def _describe(self, series: Series, name: str, mark: str, absent: bool) -> None:
+    def _describe(self, series: Series, name: str, absent: bool) -> None:
         """Write the texts that do not depend on values."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
         self.label.setText(("⊘ " if absent else "") + name)
         self.label.set_strong(self._marked or self._chosen)
-        self.tag.setText(mark)
-        self.tag.setVisible(bool(mark))
         graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""
-        self.role.setText(f"{series.role.glyph} {series.role.value}{graded}")
+        self.role.setText(f"{series.role.value}{graded}")
         self._tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
         self._tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
         if series.note:
@@ -176,10 +227,10 @@ class LegendRow:
             )
 
 
-MARKS = {"bounds": "tightest valid", "mechanisms": "best"}
-"""Mark of the curve that is claimed by default, by kind of claim."""
-_BESIDE_NAMES = 380
-"""Width of a row without its name: box, swatch, role, number."""
+_BESIDE_NAMES = 520
+"""Width of a row without its name: box, swatch, role, the claim's mark, number."""
+_NAME_WIDTH = 152
+"""In pixels, so that roles stand in one place in most questions."""
 _LETTERS = 64
 """Maximum lengths of name and reason in the collapsed line; the tool tip shows all."""
 _FOLD = 100
@@ -196,17 +247,17 @@ class Legend(QWidget):
     -------
     toggled(str, bool)
         Key of a curve and whether it should be visible.
-    claim_wanted(str)
+    claim_requested(str)
         Key of the curve to claim; empty for the tightest valid bound.
-    solo_wanted(str)
+    solo_requested(str)
         Key of the curve to show alone, or to restore the others.
-    pin_wanted(str)
+    pin_requested(str)
         Key of the curve to pin alone.
-    compare_wanted(str)
+    compare_requested(str)
         Key of the curve to add to the comparison.
     chosen(str)
         Key of the curve to highlight; empty for none.
-    remove_wanted(str)
+    remove_requested(str)
         Key of the imported curve to remove.
     """
 
@@ -229,32 +280,28 @@ class Legend(QWidget):
         self._measured: tuple[tuple[str, ...], int] = ((), 0)
         """Last font, names and width of the widest name in pixels."""
         self._claimable: Collection[str] = ()
-        self._claim, self._best = "", BEST["bounds"]
+        self._claim, self._best = "", BEST_CLAIM["bounds"]
         self._chosen = ""
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(3)
-        self._grid.setColumnStretch(2, 1)
+        self._grid.setColumnMinimumWidth(2, _NAME_WIDTH)
+        self._grid.setColumnStretch(4, 1)
         self.here = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
         self.here.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.here.setFixedWidth(230)
+        self.here.setFixedWidth(168)
         self.here.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        font = self.here.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        self.here.setFont(font)
-        self._grid.addWidget(styled_label("heading", "Curves"), 0, 0, 1, 3)
-        self._grid.addWidget(self.here, 0, 3, 1, 2)
         self.fold = QWidget()
         self.more = tool_button("", "Show and hide the further curves", "More curves", quiet=True)
         self.more.clicked.connect(lambda: self.set_open(not self._open))
-        self.told = FixedSizeText("faint")
+        self.told = FixedSizeText("faint", lines=2)
         line = QHBoxLayout(self.fold)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4)
         line.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(self.told, 1)
-        self._grid.addWidget(self.fold, _FOLD, 0, 1, 5)
+        self._grid.addWidget(self.fold, _FOLD, 0, 1, 6)
         self.fold.hide()
 
     def show_series(
@@ -270,24 +317,30 @@ class Legend(QWidget):
         first: Collection[str] | None = None,
         settled: bool = True,
         reasons: Mapping[str, UnclaimedReason] | None = None,
+        faded: Collection[str] = (),
+        remarks: Mapping[str, str] | None = None,
     ) -> None:
         """Show curves with their values and the position of these (``at T = 1000``).
 
         Values interpolated `between` two points are not bounds. `claim` holds the claim and the
         keys of the claimable curves, `names` short names by key. Curves that are neither among the
         `first` nor visible are listed below the fold. Rows are reordered only when a result is
-        `settled`. `reasons` states by key why better values than the claimed one are not claimed.
+        `settled`. `reasons` states by key why better values than the claimed one are not claimed,
+        and these curves have a row; values of `faded` curves are those of an earlier answer.
+        `remarks` are further remarks by key.
         """
         result, self._claimable = claim
         self._claim = result.wanted if result is not None else ""
-        self._best = BEST[result.kind] if result is not None else BEST["bounds"]
+        self._best = BEST_CLAIM[result.kind] if result is not None else BEST_CLAIM["bounds"]
         claimed = result.series.key if result is not None else ""
         why = result.line if result is not None else ""
         mark = ""
         if result is not None:
-            mark = "claimed" if result.wanted == claimed else MARKS[result.kind]
+            mark = "claimed" if result.wanted == claimed else BEST_CLAIM[result.kind]
         keys = [s.key for s in series]
-        front = [k for k in keys if first is None or k in first or k not in hidden]
+        told = {key for key, reason in (reasons or {}).items() if reason.remark}
+        better = told if settled else set(self._front)
+        front = [k for k in keys if first is None or k in first or k not in hidden or k in better]
         rest = [k for k in keys if k not in front]
         self._place(
             *(
@@ -295,7 +348,7 @@ class Legend(QWidget):
                 for part, before in ((front, self._front), (rest, self._rest))
             )
         )
-        self.here.setText(f"{here} · largest first" if here else "")
+        self.here.setText(f"Values {here}" if here else "")
         text, tips = {}, {}
         for item in series:
             key = item.key
@@ -310,22 +363,29 @@ class Legend(QWidget):
             tips[key] = " · ".join(filter(None, (text[key], aside)))
             if key in self.rows:
                 selected = key == claimed
+                remark = (remarks or {}).get(key) or (reason.remark if reason else "")
                 self.rows[key].update(
                     item,
                     name,
                     styles[key],
                     key not in hidden,
                     words,
-                    values.get(key) is not None,
+                    values.get(key) is not None and key not in faded,
                     why if selected else aside,
-                    mark if selected else reason.mark if reason else "",
+                    mark if selected else remark,
                     selected,
+                    reason is not None,
                 )
                 self.rows[key].set_selected(key == self._chosen)
         self.told.setText(
             " · ".join(shorten(text[key], _LETTERS, placeholder=" …") for key in self._rest)
         )
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
+
+    def show_value(self, series: Series, value: float) -> None:
+        """Show a newer value of one curve."""
+        if series.key in self.rows:
+            self.rows[series.key].show_value(value_words(series, value, True, False))
 
     def set_open(self, opened: bool) -> None:
         """Show the rows of further curves, or their values in one line."""
@@ -352,7 +412,7 @@ class Legend(QWidget):
     def preferred_width(self, most: int = 380) -> int:
         """Return the width at which no name is elided, with names limited to a number of pixels."""
         rows = self.rows.values()
-        names = (self.font().key(), *(r.label.text() + r.tag.text() for r in rows))
+        names = (self.font().key(), *(r.label.text() for r in rows))
         if names != self._measured[0]:  # called for every result; names rarely change
             metrics = self.fontMetrics()
             widest = max(map(metrics.horizontalAdvance, names[1:]), default=0)
@@ -446,8 +506,8 @@ class Legend(QWidget):
 
     def _at(self, y: int) -> str:
         for key, row in self.rows.items():
-            place = row.name.geometry()
-            if row.name.isVisible() and place.top() - 2 <= y <= place.bottom() + 2:
+            place = row.label.geometry()
+            if row.label.isVisible() and place.top() - 2 <= y <= place.bottom() + 2:
                 return key
         return ""
 
@@ -474,6 +534,9 @@ class Legend(QWidget):
             if above:
                 for number, row in enumerate(built):
                     row.show(number < len(keys))
+        checks = [[row.check for row in self._built[above]] for above in (True, False)]
+        for before, after in pairwise((*checks[0], self.more, *checks[1])):
+            QWidget.setTabOrder(before, after)
         self._show_rest()
 
     def _show_rest(self) -> None:
@@ -560,6 +623,20 @@ class CurveVisibility(QObject):
         study = get_study(result.request.study)
         return {s.key: study.short_name(s.key, s.label) for s in result.series}
 
+    @staticmethod
+    def remarks_of(result: Result) -> dict[str, str]:
+        """Return remarks on curves by key: declared ones, else where they apply."""
+        study, asked = get_study(result.request.study), dict(result.request.values)
+        sweep = result.request.sweep
+        p = parameter(study, sweep.key) if sweep is not None else None
+        texts = {q.key: parameter_text(q, asked[q.key]) for q in study.parameters if q.key in asked}
+        found = {}
+        for series in result.series:
+            declared = study.remark_on(result.request.quantity, series.key)
+            where = range_words(series, p.symbol or p.name) if p is not None else ""
+            found[series.key] = declared.format_map(texts) if declared else where
+        return found
+
     def set_y_log(self, on: bool) -> None:
         """Set the scale of the y axis."""
         self._session.set_look(self.subject, replace(self.look, y_log=on), "change y scale")
@@ -617,5 +694,4 @@ class ClaimSelector(QObject):
         return (None, ()) if claim is None else (evaluate_claim(result, self.key), claim.among)
 
     def _claim(self, key: str) -> None:
-        look = self._session.state.look_of(*self._subject)
-        self._session.set_look(self._subject, replace(look, claim=key), "change claim")
+        self._session.set_claim(self._subject, key)

@@ -26,6 +26,7 @@ from explorer.figures import style
 from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Diagram, Node, Result, Table
+from explorer.studies.registry import get_study
 from explorer.ui.base.styled import tool_button, with_titles
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.number_table import NumberTable
@@ -193,9 +194,11 @@ class PlotTables(QTabWidget):
         First tab: legend and scalar results.
     import_curve : QAction
         Receives a button beside the tabs.
+    here : QWidget
+        Says what the values of the legend are for; stands at the right of the tabs.
     """
 
-    def __init__(self, legend: QWidget, import_curve: QAction) -> None:
+    def __init__(self, legend: QWidget, import_curve: QAction, here: QWidget) -> None:
         super().__init__(documentMode=True)
         self.setObjectName("below")
         self.setAccessibleName("Legend and tables")
@@ -230,8 +233,8 @@ class PlotTables(QTabWidget):
         beside = QHBoxLayout(corner)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(4)
-        beside.addWidget(self.import_button)
-        beside.addWidget(self.copy_button)
+        for widget in (self.copy_button, self.import_button, here):
+            beside.addWidget(widget)
         self.setCornerWidget(corner, Qt.Corner.TopRightCorner)
         self.currentChanged.connect(self._turned)
         self._turned()
@@ -256,6 +259,12 @@ class PlotTables(QTabWidget):
         elif not self._late.isActive():
             self._late.start()
         self._refresh()
+
+    def show_known(self, known: bool) -> None:
+        """Grey the numbers while they are those of an earlier answer, and copy none of them."""
+        self.numbers.setEnabled(known)
+        if self.currentIndex() == 1:
+            self.copy_button.setEnabled(known)
 
     def page(self, key: str) -> NumberTable:
         """Return the view of a table of the study."""
@@ -293,6 +302,7 @@ class PlotTables(QTabWidget):
         page = self.currentWidget()
         if not isinstance(page, _TablePage):
             self._show_numbers(self._result)
+            self.show_known(not self._result.outdated)
             return
         key = next(key for key, there in self._pages.items() if there is page)
         page.show_table(self._tables[key])
@@ -316,13 +326,15 @@ class PlotTables(QTabWidget):
     def _show_numbers(self, result: Result) -> None:
         keys, numbers = wide_table(result.series)
         known = {s.key: s for s in result.series}
-        names, tips = [self._x_symbol], ["What runs along the x axis"]
+        study = get_study(result.request.study)
+        names, tips = [self._x_symbol], ["Values on the x axis"]
         roles: list[Role | None] = [None]
         for key in keys[1:]:
             series = known.get(key) or known[key.rpartition(":")[0]]
             edge = "" if key in known else key.rpartition(":")[2]
             ending = f", {edge}" if edge else ""
-            names.append(f"{series.role.glyph} {series.label}{ending}")
+            name = study.short_name(series.key, series.label)
+            names.append(f"{series.role.glyph} {name}{ending}")
             tip = f"{series.label}{ending} ({series.role.value}); {series.reference}"
             tips.append("\n".join([with_titles(tip), *empty_texts(series, result.series)]))
             roles.append(_EDGES.get(edge, series.role))

@@ -160,6 +160,7 @@ class LegendArea(QScrollArea):
         self._columns.addLayout(curves, 1)
         self._columns.addWidget(readouts, 0, Qt.AlignmentFlag.AlignTop)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its rows take the focus, and scroll it
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(inner)
 

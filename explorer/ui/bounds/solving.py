@@ -68,13 +68,13 @@ class SolveBar(QWidget):
         self.target = ValueField(float)
         self.target.setAccessibleName("Target of the curve")
         self.target.set_help(
-            "What the curve is to be. Enter solves; the up and down keys, or dragging the "
-            "target line in the plot, solve as they move it."
+            "Target value of the curve. Press Enter to solve, change it with the up and down "
+            "keys, or drag the target line in the plot."
         )
         self.target.setFixedWidth(92)
         self.button = tool_button("Solve", "Find the parameter's value and move its slider there")
         self.message = FixedSizeText("muted")
-        self.message.setAccessibleName("What solving found")
+        self.message.setAccessibleName("Solution")
         # Space for the solution is reserved, so that nothing moves when it appears.
         self.message.setFixedHeight(_LINES * self.message.fontMetrics().lineSpacing())
         row = QHBoxLayout()
@@ -301,7 +301,7 @@ class Solving(QObject):
             (p.key, "  ".join(filter(None, (p.symbol, p.name))))
             for p in solvable_parameters(study, request)
         ]
-        curves = [(s.key, s.label) for s in self._curves(result)]
+        curves = [(s.key, study.short_name(s.key, s.label)) for s in self._curves(result)]
         self.bar.offer(parameters, choice.parameter, curves, self._curve(result, choice))
         if choice.target is not None:
             self.bar.target.set_number(choice.target)

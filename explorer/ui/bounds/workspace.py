@@ -1,10 +1,12 @@
 """The Bounds workspace: axes, plot, legend and scalar results of a curve study."""
 
+import math
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Self
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
@@ -13,7 +15,14 @@ from explorer.engine.session.imported_curves import imported_from_list, imported
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.claims import ClaimedBound, UnclaimedReason, unclaimed_reasons
+from explorer.studies.base.claims import (
+    NO_BOUND_YET,
+    ClaimedBound,
+    UnclaimedReason,
+    carry_over,
+    unclaimed_reasons,
+)
+from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import (
     Request,
     Result,
@@ -24,6 +33,7 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study
+from explorer.ui.base.styled import card
 from explorer.ui.base.theme import Theme
 from explorer.ui.bounds.axes import ActionRow, XAxis, YAxis, axis_words
 from explorer.ui.bounds.legend import ClaimSelector, CurveVisibility, Legend
@@ -43,6 +53,12 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.section import ShrinkArea
 from explorer.ui.widgets.staleness import StaleMark
 
+_MARGINS = (0, 8, 7, 8)
+"""In pixels around the cards; the dock's separator adds to the left one."""
+_NO_ANSWER = Headline("", "There is no answer. Change a value to compute again.")
+FADE_S = 0.15
+"""Curves and numbers of an earlier answer are faded if there is no newer one after so long."""
+
 
 class BoundsWorkspace(Workspace):
     """Shows the results of the current curve study with its axes.
@@ -53,7 +69,7 @@ class BoundsWorkspace(Workspace):
         Emitted with a message for the status bar.
     view_changed()
         Emitted when the view, not the request, changed.
-    compare_wanted()
+    compare_requested()
     """
 
     message = Signal(str)
@@ -87,15 +103,22 @@ class BoundsWorkspace(Workspace):
         self.looking = CurveVisibility(session, self.legend)
         self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
         self._found: tuple[ClaimedBound | None, tuple[str, ...]] = (None, ())
-        self._marked: tuple[object, frozenset[str]] = (None, frozenset())
-        """Request and curves for which the legend last explained why they are not claimed."""
+        self._outdated_since: dict[str, float] = {}
+        """Time in seconds since when each curve or number is that of an earlier answer."""
+        self._faded: frozenset[str] = frozenset()
+        self._fade = QTimer(self, singleShot=True)
+        self._fade.timeout.connect(self._show_faded)
+        self._marked: tuple[object, dict[str, UnclaimedReason]] = (None, {})
+        """Subject, and why the legend last said of it that better numbers are not claimed."""
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self.solve_action.setChecked)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
+        controller.busy_changed.connect(self._busy_changed)
         controller.stale_changed.connect(self._set_stale)
         session.changed.connect(self._state_changed)
+        session.gesture_ended.connect(self._gesture_ended)
         theme.changed.connect(self._retheme)
         self._retheme()
         self._state_changed(session.state, None)
@@ -120,31 +143,36 @@ class BoundsWorkspace(Workspace):
         self.solve_bar = SolveBar()
         self.legend = Legend()
         self.pin_list = PinList()
-        self.readouts = ReadoutsTable("At the sliders' values")
+        self.readouts = ReadoutsTable("At the current settings")
         self.answer = HeadlineStrip()
         self.notes = FixedSizeText("notes")
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
-        self.below = PlotTables(self.beside, self.import_curve)
+        self.below = PlotTables(self.beside, self.import_curve, self.legend.here)
         self.above = QWidget()
         self.above.setFocusProxy(self.plot)
         column, lower = QVBoxLayout(self.above), QVBoxLayout(under := QWidget())
+        column.setContentsMargins(*_MARGINS[:3], 4)
+        lower.setContentsMargins(_MARGINS[0], 4, *_MARGINS[2:])
         for box in (column, lower):
-            box.setContentsMargins(0, 0, 0, 0)
-            box.setSpacing(4)
+            box.setSpacing(8)
         self.preset_note = PresetNote(self._session, self)  # without parent it opens as a window
         column.addWidget(ShrinkArea(self.preset_note, self))
-        for part in (self.answer, self.row, self.plot, self.solve_bar):
-            column.addWidget(part, int(part is self.plot))
+        plot, below = card(self.plot), card(self.below)
+        for part in (self.answer, self.row, plot, self.solve_bar):
+            column.addWidget(part, int(part is plot))
         lower.addWidget(ShrinkArea(self.notes, self))  # notes do not change the height of the plot
-        lower.addWidget(self.below, 1)
+        lower.addWidget(below, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         for half in (self.above, under):
             self.splitter.addWidget(half)
-        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([492, 214])
+        self.splitter.setSizes([526, 190])
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -172,7 +200,7 @@ class BoundsWorkspace(Workspace):
         for name, action, tip in (
             ("Solve…", self.solve_action, "Find the parameter that reaches a target"),
             ("Pin", self.pin_action, "Keep these curves, dashed, for reference"),
-            ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
+            ("Add to Compare", self._compare, "Add the numbers at the current settings to Compare"),
         ):
             self.row.add_button(name, action, tip)
 
@@ -189,6 +217,12 @@ class BoundsWorkspace(Workspace):
         """Return plot and tabs as focus areas."""
         return self.above, self.below
 
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return claim, actions, plot and legend, then the tabs around the legend."""
+        actions = self.row.buttons
+        plot = (self.plot, self.solve_bar, self.beside, self.below)
+        return (self.preset_note, self.answer, *actions, *plot)
+
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu."""
         return [
@@ -202,11 +236,17 @@ class BoundsWorkspace(Workspace):
             self.import_curve,
         ]
 
+    def show_refused(self, values: str) -> None:
+        """Say that the answer is still for these values."""
+        self.answer.show_old(values)
+
     def close_workspace(self) -> None:
         """Disconnect from the session."""
         self.guide.end_gesture()
         self.line.close()
+        self._fade.stop()
         self._session.changed.disconnect(self._state_changed)
+        self._session.gesture_ended.disconnect(self._gesture_ended)
         self.solving.close()
         self.pinning.close()
         self.own.close()
@@ -301,7 +341,10 @@ class BoundsWorkspace(Workspace):
         study, request = front
         drawn = self.current_result.request if self.current_result is not None else request
         if (drawn.study, drawn.quantity) != (request.study, request.quantity):
-            self.answer.show_computing()
+            if request.quantity in study.claims:
+                self.answer.show_computing(NO_BOUND_YET)
+            else:
+                self.answer.show_computing()
         look = state.look_of(*self._look_subject())
         self.y_axis.show_request(study, request, look.y_log)
         self.x_axis.show_request(study, request)
@@ -330,7 +373,36 @@ class BoundsWorkspace(Workspace):
             return
         if result.request.quantity != front[1].quantity:
             return
-        self._draw(result)
+        before, claim = self.current_result, self._found[0]
+        held = ""
+        # The tightest of the first bounds of a study is not kept: tighter ones may follow.
+        if before is not None and claim is not None and (before.complete or before.held):
+            held = claim.series.key
+        merged = carry_over(before, result, held)
+        if result.curve_follows and merged.held:
+            self._show_number(merged)
+        elif result.curve_follows and merged is result:  # nothing was carried over
+            self._found = self.claiming.of(result)
+            self.answer.show_result(result, self._found[0])
+        else:
+            self._draw(merged)
+
+    def _show_number(self, result: Result) -> None:
+        """Show an answer of which only the claimed number is new: half of what follows a slider."""
+        self.current_result = result
+        claim, _ = self._found = self.claiming.of(result)
+        self.answer.show_result(result, claim)
+        if claim is not None and not claim.outdated:
+            self.legend.show_value(claim.series, claim.value)
+        self.line.place(result.request)
+        self.below.show_known(False)
+        self._note_outdated(result)
+
+    def _note_outdated(self, result: Result) -> None:
+        """Note since when curves and numbers are those of an earlier answer; fade old ones."""
+        now, outdated = time.monotonic(), result.outdated | result.outdated_numbers
+        self._outdated_since = {key: self._outdated_since.get(key, now) for key in outdated}
+        self._find_faded(result)
 
     def _draw(self, result: Result) -> None:
         study = get_study(result.request.study)
@@ -353,7 +425,9 @@ class BoundsWorkspace(Workspace):
         self.plot.hidden = self.looking.hidden_of(listed)
         self.plot.set_names(self.looking.names_of(listed), self.looking.claimed)
         with_pins = self.shown_result(result)
+        self.plot.set_frozen(self._session.in_gesture or bool(result.outdated))
         self.plot.show_result(with_pins)
+        self._note_outdated(result)
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
             self._coming = None
@@ -375,6 +449,38 @@ class BoundsWorkspace(Workspace):
         if notes != self.notes.text():
             self.notes.setText(notes)
         self.notes.setVisible(bool(notes))
+
+    def _show_faded(self) -> None:
+        """Fade what has been out of date for a while."""
+        result = self.current_result
+        if result is None or not self._find_faded(result):
+            return
+        # A curve of a new kind has no row before the plot has drawn it.
+        if all(self.plot.has_style(s.key) for s in result.series):
+            self._update_legend(result)
+
+    def _find_faded(self, result: Result) -> bool:
+        """Fade curves and headline; return whether other numbers than before are faded."""
+        now = time.monotonic()
+        age = {key: now - since for key, since in self._outdated_since.items()}
+        before, self._faded = self._faded, frozenset(k for k, s in age.items() if s >= FADE_S)
+        coming = [FADE_S - seconds for key, seconds in age.items() if key not in self._faded]
+        if coming:
+            self._fade.start(math.ceil(1e3 * min(coming)))
+        else:
+            self._fade.stop()
+        self.plot.set_faded(self._faded & result.outdated)
+        claim = self._found[0]
+        faded = claim is not None and claim.series.key in self._faded
+        old = faded and claim is not None and claim.outdated
+        self.answer.set_trailing(old, sentence=faded and result.curve_follows)
+        return self._faded != before
+
+    def _gesture_ended(self) -> None:
+        """Let the axes settle, if the answer is there; else they do when it comes."""
+        result = self.current_result
+        if result is not None and not result.outdated and not self._controller.busy:
+            self.plot.set_frozen(False)
 
     def _update_legend(self, result: Result) -> None:
         """Update the legend."""
@@ -399,29 +505,39 @@ class BoundsWorkspace(Workspace):
             self._found,
             self.looking.names_of(result),
             self.looking.first_of(result),
-            result.complete,
+            result.complete and not self._session.in_gesture,
             self._better(result),
+            self._faded & result.outdated_numbers,
+            self.looking.remarks_of(result),
         )
         self.guide.show_result(result)
 
     def _better(self, result: Result) -> dict[str, UnclaimedReason]:
         """Return why better values than the claimed one are not claimed.
 
-        While the claim may still change there is no mark, to avoid flicker.
+        While the claim may still change there is no new mark, to avoid flicker.
         """
         value, about = self._found[0], _subject(result.request)
+        marked = self._marked[1] if self._marked[0] == about else {}
+        if result.curve_follows:  # the conditions, which give the reasons, follow with it
+            return marked
         reasons = unclaimed_reasons(result, value)
-        if result.complete or (value is not None and not value.unsettled):
-            self._marked = (about, frozenset(reasons))
+        settled = value is not None and not value.unsettled and not result.held
+        if result.complete or settled:
+            self._marked = (about, reasons)
             return reasons
-        marked = self._marked[1] if self._marked[0] == about else frozenset()
         return {key: reason for key, reason in reasons.items() if key in marked}
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
             self.notes.hide()
-        elif not self._controller.busy:
-            self.answer.show_none()
+
+    def _busy_changed(self, busy: bool) -> None:
+        """Say that there is no answer where its computation ended without one."""
+        front, shown = self._front(), self.current_result
+        if front is None or busy or (shown is not None and shown.request.study == front[0].id):
+            return
+        self.answer.show_computing(_NO_ANSWER)
 
     def _set_stale(self, stale: bool) -> None:
         self.stale.mark(stale and self.current_result is not None, self._controller.busy)

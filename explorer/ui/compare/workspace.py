@@ -171,7 +171,7 @@ class CommonBar(QWidget):
     -------
     wanted(str, float)
         A value should be set in all rows.
-    update_wanted()
+    update_requested()
         Missing values should be computed again.
     """
 
@@ -188,7 +188,7 @@ class CommonBar(QWidget):
         self.value.setFixedWidth(92)
         tip = "Give this parameter the same value in every row that has it"
         self.button = tool_button("Set for all", tip)
-        self.update_all = tool_button("Update all", "Compute again what was cancelled or failed")
+        self.update_all = tool_button("Update all", "Compute cancelled and failed rows again")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 0)
         words = plain_label("Set")
@@ -305,8 +305,8 @@ DOTS_FROM = 640
 """Table width in pixels from which dots are shown."""
 VALUE, BAR, STAMP, DOTS = 2, 3, 5, 6
 EMPTY = (
-    "Nothing is compared yet. In a question's Bounds, “Add to Compare” (Ctrl+D) adds its numbers "
-    "at the sliders' values; numbers of other questions can stand beside them."
+    "Nothing is compared yet. In the tab Bounds, “Add to Compare” (Ctrl+D) adds the numbers of "
+    "the question at the current settings. Numbers of several questions can be compared."
 )
 
 

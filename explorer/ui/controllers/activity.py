@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,6 +42,8 @@ class Activity(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: dict[str, _Job] = {}
+        self._named: tuple[_Job | None, float] = (None, 0.0)
+        """Job that the status bar names first, and since when in seconds."""
 
     def watch(
         self,
@@ -69,11 +72,12 @@ class Activity(QObject):
         job.message, job.fraction = text, fraction
         self.changed.emit()
 
-    def share(self, key: str, done: float | None) -> None:
-        """Set the fraction of a job that is done; None if unknown."""
+    def share(self, key: str, done: float | None, text: str = "") -> None:
+        """Set the fraction of a job that is done, or what it does while that is unknown (None)."""
         job = self._jobs[key]
-        if done != job.fraction:
-            text = "" if done is None else f"{job.name} · {100 * min(max(done, 0.0), 1.0):.0f} %"
+        if done is not None:
+            text = f"{job.name} · {100 * min(max(done, 0.0), 1.0):.0f} %"
+        if (text, done) != (job.message, job.fraction):
             self.progress(key, text, done)
 
     @property
@@ -85,6 +89,27 @@ class Activity(QObject):
         """Stop the first job only."""
         if running := self.running:
             running[0].cancel()
+
+    def note_named(self, job: _Job | None) -> None:
+        """Note which job the status bar names first."""
+        if job is not self._named[0]:
+            self._named = job, time.monotonic()
+
+    def escape(self) -> bool:
+        """Stop the first job by Esc; return whether there was one to stop.
+
+        A job that is `last` is stopped only once the status bar has named it for a while: Esc that
+        comes when a file has just been read is not meant for the answer that follows.
+        """
+        running = self.running
+        if not running:
+            return False
+        named, since = self._named
+        seen = running[0] is named and time.monotonic() - since >= SHOW_AFTER_MS / 1000
+        if running[0].last and not seen:
+            return False
+        running[0].cancel()
+        return True
 
 
 class ActivityBar(QWidget):
@@ -120,6 +145,7 @@ class ActivityBar(QWidget):
     def _changed(self) -> None:
         if not self._activity.running:
             self._calm.stop()
+            self._activity.note_named(None)
             self.hide()
         elif self.isVisible():
             self._show()
@@ -130,6 +156,7 @@ class ActivityBar(QWidget):
         jobs = self._activity.running
         if not jobs:
             return
+        self._activity.note_named(jobs[0])
         text = [job.message or job.name for job in jobs]
         self.words.setText(f"● {' · '.join(text)}")
         fraction = jobs[0].fraction

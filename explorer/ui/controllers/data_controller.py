@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins  # imported late, in the thread
-from explorer.checkins.errors import LoadCancelled, MappingNeeded, UnpackNeeded, printable
+from explorer.checkins.errors import (
+    LoadCancelled,
+    MappingNeeded,
+    UnpackNeeded,
+    printable,
+    rows_readable,
+)
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import (
     Candidate,
@@ -628,5 +634,5 @@ def _why_unsure(preview: Preview) -> str:
     if parts or preview.questions:  # columns with candidates have a card each
         return " ".join(parts)
     if preview.confidence < CONFIDENT_SHARE:
-        return f"Only {preview.confidence:.0%} of the first rows can be read this way."
+        return rows_readable(preview.confidence)
     return "The file has no header, so the columns were guessed from their contents."

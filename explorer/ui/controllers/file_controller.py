@@ -22,11 +22,12 @@ from explorer.engine.session.session import Session
 from explorer.figures.formats import recipe_formats
 from explorer.figures.recipes import read_exported
 from explorer.figures.view_state import ViewState
+from explorer.geography.background import lies_behind
 from explorer.resources import samples
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import Problem, explain
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.startup_tuning import WORKERS_EARLY
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.session_store import SessionStore
@@ -51,6 +52,8 @@ class FileController(QObject):
         A recipe has been applied to the session.
     opened()
         Check-ins requested by the user are open, and no recipe waited for them.
+    background(Path)
+        A file holds no check-ins but what lies behind the map.
     recognised()
         The type of a file is known and its opening has started.
     busy_changed(bool)
@@ -59,6 +62,7 @@ class FileController(QObject):
     problem = Signal(object)
     followed = Signal(object)
     opened = Signal()
+    background = Signal(object)
     recognised = Signal()
     busy_changed = Signal(bool)
 
@@ -145,13 +149,21 @@ class FileController(QObject):
 
         `exported` is None if the file may also be check-ins.
         """
-        self._reading.submit(
-            path,
-            lambda task: self._service.call(read_exported, (path, exported), task.check),
-        )
 
-    def _recognised(self, path: Path, raw: dict[str, Any] | None) -> None:
-        if raw is None:
+        def look(task: Task) -> dict[str, Any] | Path | None:
+            if exported is None and lies_behind(path):
+                return path
+            raw: dict[str, Any] | None = self._service.call(
+                read_exported, (path, exported), task.check
+            )
+            return raw
+
+        self._reading.submit(path, look)
+
+    def _recognised(self, path: Path, raw: dict[str, Any] | Path | None) -> None:
+        if isinstance(raw, Path):
+            self.background.emit(raw)
+        elif raw is None:
             self.open_data(path)
         else:
             self._session_store.note_file(path)

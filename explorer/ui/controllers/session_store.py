@@ -21,6 +21,7 @@ from explorer.engine.session.schema import (
     WINDOW_SCHEMA,
     Computing,
     Key,
+    KnownBackground,
     Place,
     SchemaError,
     Visit,
@@ -44,6 +45,7 @@ SCHEMA = WINDOW_SCHEMA
 FILE_NAME = "window.json"
 MAX_BYTES = 5_000_000
 MAX_WINDOWS = 50
+MAX_BACKGROUNDS_KEPT = 20
 OLD_PART_S = 3600.0
 """Age after which a partial file is considered left by a killed process."""
 
@@ -236,6 +238,8 @@ class SessionStore(QObject):
         """Views of the workspaces at the end of the last session."""
         self.folded: list[str] = []
         self.recent: list[str] = []
+        self.backgrounds: list[KnownBackground] = []
+        """Files that were behind the map, latest first."""
         self.found: list[str] = []
         """Recent entries of the command palette, latest first."""
         self.visits: list[Visit] = []
@@ -301,6 +305,9 @@ class SessionStore(QObject):
             return
         values = self.values = loaded.values
         self.recent = read_list(values.recent, _place, "recent", left_out, MAX_RECENT)
+        self.backgrounds = read_list(
+            values.backgrounds, _background, "backgrounds", left_out, MAX_BACKGROUNDS_KEPT
+        )
         self.found = read_list(values.found, _key, "found", left_out, MAX_FOUND)
         self.visits = read_list(values.visits, _visit, "visits", left_out, MAX_VISITS)
         self.start_page = values.start_page
@@ -385,6 +392,11 @@ class SessionStore(QObject):
         path = str(Path(path).resolve())
         self.recent = [path, *(p for p in self.recent if p != path)][:MAX_RECENT]
         self.recent_changed.emit()
+        self._changed()
+
+    def note_backgrounds(self, known: Sequence[KnownBackground]) -> None:
+        """Store the files that were behind the map, latest first."""
+        self.backgrounds = list(known)
         self._changed()
 
     def note_visit(self, visit: Visit) -> None:
@@ -472,6 +484,7 @@ class SessionStore(QObject):
             **({"data_columns": self.data_columns} if self.data_columns else {}),
             "files": self._files_of(state),
             "recent": list(self.recent),
+            "backgrounds": [plain(known) for known in self.backgrounds],
             "found": list(self.found),
             "visits": [plain(visit) for visit in window.start.visits()],
             "start_page": self.start_page,
@@ -518,6 +531,10 @@ class SessionStore(QObject):
 
 def _place(raw: object, where: str) -> str:
     return read(raw, Place, where)
+
+
+def _background(raw: object, where: str) -> KnownBackground:
+    return read(raw, KnownBackground, where)
 
 
 def _visit(raw: object, where: str) -> Visit:

@@ -23,7 +23,9 @@ class StudyController(QObject):
 
     Results are delivered in order. One that is older than the last delivered, or of another study
     or data set, is dropped. One that merely lags behind a moving slider is delivered: otherwise
-    nothing would be shown during a drag.
+    nothing would be shown during a drag. A curve may come after the number of a newer value
+    (`LatestWorker`): it is delivered, and that number once more, so that the number never goes
+    back.
 
     Signals
     -------
@@ -54,6 +56,8 @@ class StudyController(QObject):
         self.request: Request | None = None
         """Newest request submitted."""
         self._newest_shown = 0
+        self._number: Delivery | None = None
+        """The last delivery, if it was a number whose curve follows."""
         self._oldest_valid = 0
         self.busy = False
         """Whether a result is pending."""
@@ -117,30 +121,40 @@ class StudyController(QObject):
         self._delivered.emit()
 
     def _receive_all(self) -> None:
-        """Handle stored deliveries; of several results only the newest is shown."""
+        """Handle stored deliveries; of several results only the newest is shown.
+
+        A number, of which half of what follows a slider is shown, does not replace a curve.
+        """
         if self._closed:
             return
         came = [self._arrived.popleft() for _ in range(len(self._arrived))]
-        newest = max((i for i, d in enumerate(came) if d.result is not None), default=-1)
         for i, delivery in enumerate(came):
-            if i < newest and delivery.result is not None:
+            if delivery.result is not None and any(
+                _replaces(later, delivery) for later in came[i + 1 :]
+            ):
                 delivery = replace(delivery, result=None)
             self._receive(delivery)
 
     def _receive(self, delivery: Delivery) -> None:
-        if delivery.generation >= max(self._newest_shown, self._oldest_valid):
-            if delivery.result is not None:
+        number, result = self._number, delivery.result
+        if number is not None and self._oldest_valid <= delivery.generation < number.generation:
+            if result is not None and not result.curve_follows:
+                self.result_ready.emit(result, delivery.elapsed_ms)
+                self.result_ready.emit(number.result, number.elapsed_ms)
+        elif delivery.generation >= max(self._newest_shown, self._oldest_valid):
+            if result is not None:
                 self._newest_shown = delivery.generation
-                self._answered = delivery.result.request
+                self._number = delivery if result.curve_follows else None
+                self._answered = result.request
                 if self._answered == self.request:
                     self._late.stop()
                     self._set_stale(False)
                 else:
                     self._late.start()
-                self.result_ready.emit(delivery.result, delivery.elapsed_ms)
+                self.result_ready.emit(result, delivery.elapsed_ms)
             elif delivery.error is not None:
                 self._newest_shown = delivery.generation
-                self._answered = None
+                self._number, self._answered = None, None
                 self._set_stale(True)
                 self.failed.emit(delivery.error)
         if delivery.finished and delivery.generation == self.runner.generation:
@@ -157,6 +171,13 @@ class StudyController(QObject):
             self.busy_changed.emit(busy)
             if self.stale:  # whether the stale result is about to be replaced has changed
                 self.stale_changed.emit(True)
+
+
+def _replaces(later: Delivery, earlier: Delivery) -> bool:
+    """Return whether a result need not be shown because a later one is there."""
+    if later.result is None or later.generation < earlier.generation:
+        return False
+    return earlier.result.curve_follows or not later.result.curve_follows
 
 
 def _subject(request: Request) -> tuple[str, str, str | None]:

@@ -51,6 +51,8 @@ class Workspace(QWidget):
     -------
     exportable_changed()
         `why_no_export` may have changed without a new result.
+    status_changed()
+        `status`, `stamp` or `stamp_tone` changed; only of workspaces that stand alone.
 
     Attributes
     ----------
@@ -62,6 +64,10 @@ class Workspace(QWidget):
         Whether `view_state` belongs to the current study rather than to the workspace.
     alone : bool
         Whether it takes the full width: docks are hidden while it is in front.
+    status, stamp : str
+        Left and right texts of the status bar while a workspace that stands alone is in front.
+    stamp_tone : str
+        Tone of the stamp: "" (a warning), ``plain`` or ``good``.
     exported : callable
         Returns what File ▸ Export… writes instead of the result, or None.
     offer : callable
@@ -69,11 +75,13 @@ class Workspace(QWidget):
     """
 
     exportable_changed = Signal()
+    status_changed = Signal()
 
     current_result: Result | None = None
     side_panel: QWidget | None = None
     view_of_question = False
     alone = False
+    status = stamp = stamp_tone = ""
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
     offer: Callable[[Mapping[str, QAction]], None] = staticmethod(lambda _: None)
 
@@ -85,6 +93,10 @@ class Workspace(QWidget):
     def focus_areas(self) -> tuple[QWidget, ...]:
         """Return the areas that F6 cycles through; a focus proxy is preferred."""
         return (self,)
+
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return the parts that Tab goes through, in order; the rest follows in Qt's order."""
+        return ()
 
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu."""
@@ -128,6 +140,9 @@ class Workspace(QWidget):
 
     def follow_recipe(self) -> None:
         """Apply an opened recipe; only for tools."""
+
+    def show_refused(self, values: str) -> None:
+        """Say that the answer is still for these values, in place of refused ones; empty: none."""
 
     def close_workspace(self) -> None:
         """Stop work and disconnect from the session before the window closes."""

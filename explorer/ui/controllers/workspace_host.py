@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.activity import Activity
     from explorer.ui.controllers.data_controller import DataController
     from explorer.ui.controllers.file_controller import FileController
+    from explorer.ui.controllers.session_store import SessionStore
     from explorer.ui.controllers.study_controller import StudyController
 
 
@@ -45,6 +46,7 @@ class WorkspaceHost(QMainWindow):
     data: DataController
     answers: dict[str, StudyController]
     activity: Activity
+    session_store: SessionStore
 
     @abstractmethod
     def show_status(self, text: str) -> None:

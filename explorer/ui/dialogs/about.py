@@ -52,11 +52,11 @@ KEYS = (
             ("Ctrl+E, Ctrl+Shift+C, Ctrl+Alt+P", "export, copy the picture, print"),
             ("Ctrl+Shift+L", "copy the question as a link; Ctrl+K takes one"),
             ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
-            ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
-            ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
-            ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
-            ("Esc", "stop what runs"),
-            ("F1, ?", "about the question in front, this list"),
+            ("Ctrl+G", "show the guarantee; in a narrow window over the plot, and hide it again"),
+            ("F6, Shift+F6", "next pane, previous pane: parameters, plot, curves, guarantee"),
+            ("Ctrl+K", "find a question, figure, parameter, command or term; eps0 = 2 sets it"),
+            ("Esc", "cancel what the status bar names first; end the tour"),
+            ("F1, ?", "about the current question, this list"),
         ),
     ),
     (
@@ -69,8 +69,8 @@ KEYS = (
     (
         "Typed values",
         (
-            ("1e-8, 10^-8, 1,000,000", "are all understood"),
-            ("Enter, Esc", "take the value, give it up"),
+            ("1e-8, 10^-8, 1,000,000", "are all accepted"),
+            ("Enter, Esc", "accept the value, discard it"),
             ("↑ ↓", "one step of the slider"),
         ),
     ),
@@ -78,11 +78,11 @@ KEYS = (
         "Plot",
         (
             ("← →, with Shift finer", "move the line at the slider"),
-            ("↑ ↓, Esc", "choose a curve, drawn bold and read out, or none"),
-            ("X, Y", "menu of the axis: what is on it, logarithmic or not, range"),
+            ("↑ ↓, Esc", "select a curve (drawn bold and read out), or none"),
+            ("X, Y", "menu of the axis: quantity, scale, range"),
             ("drag, wheel, Ctrl+arrows, + −", "pan and zoom; the right button scales one axis"),
-            ("double-click, 0", "show the whole again"),
-            ("drag the vertical line", "is the slider of the parameter on the x axis"),
+            ("double-click, 0", "show the whole range again"),
+            ("drag the vertical line", "change the parameter on the x axis"),
             ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
             (
                 "Ctrl+P, Ctrl+D",
@@ -101,7 +101,7 @@ KEYS = (
     (
         "Headings and tables",
         (
-            ("← →, Space", "fold and unfold a group of parameters"),
+            ("← →, Space", "collapse and expand a group of parameters"),
             ("Ctrl+C, menu key", "copy the table or what is selected; as Markdown, LaTeX or CSV"),
         ),
     ),
@@ -110,6 +110,9 @@ KEYS = (
         "Map",
         (
             ("drag, wheel, arrows, + −", "pan and zoom all panes together"),
+            ("M", "measure a distance: click, or arrows and Enter; Backspace takes a point back"),
+            ("P", "draw a polygon: click, or arrows and Enter; the first point closes it"),
+            ("Ctrl+F", "find a town, or a position typed as lat, lon"),
             ("R, N, 0", "choose a region, draw new noise, show the whole region"),
         ),
     ),
@@ -139,14 +142,14 @@ def keys_dialog(parent: QWidget) -> QDialog:
 def words_dialog(parent: QWidget, key: str = "") -> QDialog:
     """Return the glossary dialog, scrolled to a term."""
     words = _page(
-        "Words",
+        "Glossary",
         "".join(
             f"<p><a name='{term.key}'></a><b>{term.name}</b>: {html.escape(term.means)}</p>"
             for term in TERMS.values()
         ),
     )
     words.setMinimumHeight(420)
-    dialog = _around("Words", words, parent)
+    dialog = _around("Glossary", words, parent)
     if key:
         words.scrollToAnchor(key)
     return dialog

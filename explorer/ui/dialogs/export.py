@@ -34,7 +34,15 @@ from explorer.figures.animation_frames import (
     running,
 )
 from explorer.figures.export import ExportJob, render
-from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
+from explorer.figures.formats import (
+    MM_PER_INCH,
+    PAPER_SIZES_MM,
+    PARTS,
+    ExportFormat,
+    Kind,
+    by_suffix,
+    of_kind,
+)
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 from explorer.ui.base.jobs import LatestJob, Task
@@ -121,11 +129,10 @@ def _draw(job: ExportJob, task: Task) -> bytes:
 PRESETS: tuple[tuple[str, str, tuple[float, float, str, int] | None], ...] = (
     ("screen", "Screen, 1600 × 1000 px", (1600, 1000, "px", 150)),
     ("slide", "Slide, 1920 × 1080 px", (1920, 1080, "px", 180)),
-    ("column", "Paper column, 88 × 62 mm", (88, 62, "mm", 600)),
-    ("page", "Paper width, 180 × 110 mm", (180, 110, "mm", 600)),
+    ("column", "Paper column, 88 × 62 mm", (*PAPER_SIZES_MM["column"], "mm", 600)),
+    ("page", "Paper width, 180 × 110 mm", (*PAPER_SIZES_MM["page"], "mm", 600)),
     ("custom", "Another size", None),
 )
-MM_PER_INCH = 25.4
 CURATOR_ONLY = (
     "The true map is computed from real data without accounting. Keep such a file to yourself."
 )
@@ -139,7 +146,7 @@ MANY_FRAMES = (
     "real check-ins."
 )
 OF_MAPS_TIP = (
-    "Draws: what else might have come out.\nTime: the time range of the Data panel, or all times "
+    "Draws: further draws of the noise.\nTime: the time range of the Data panel, or all times "
     "there are, in as many windows as there are frames."
 )
 OPEN_RANGE = (
@@ -272,7 +279,7 @@ class ExportDialog(QDialog):
         around.setSpacing(4)
         for tick in self.parts.values():
             around.addWidget(tick)
-        form.addRow("Around it", around)
+        form.addRow("Background", around)
         animated = QHBoxLayout()
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)
@@ -407,7 +414,7 @@ class ExportDialog(QDialog):
             widget.setEnabled(animated)
         if animated and self.first_map_study:
             text = " ".join((text, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
-        if not self._result.complete:
+        if not self._result.final:
             text = " ".join(filter(None, (text, "This answer is still being refined.")))
         refused, recipe = self.chosen_format.missing, ""
         try:

@@ -193,15 +193,19 @@ def _parameter(p: Parameter) -> str:
 
 PAGES = (
     "quick-start",
+    "tour",
     "map",
     "curves",
     "files",
     "releases",
     "command-line",
     "cluster",
+    "worst-case",
     "numbers",
 )
 """Names of the pages in reading order; each is the file ``guide/NAME.md`` of the resources."""
+PICTURE_WIDTH = 640
+"""Width of a picture in a page, in device-independent pixels."""
 
 
 def page_text(name: str) -> str:
@@ -217,6 +221,19 @@ def page_text(name: str) -> str:
     return resource_bytes(f"guide/{name}.md").decode("utf-8")
 
 
+class _GuideText(QTextBrowser):
+    """Text of a page; reads its pictures from the resources."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Return a picture of the guide, or what Qt finds."""
+        picture = QUrl(name).path()
+        if kind != QTextDocument.ResourceType.ImageResource.value or not picture:
+            return super().loadResource(kind, name)
+        image = QImage.fromData(resource_bytes(f"guide/{picture}"))
+        image.setDevicePixelRatio(image.width() / PICTURE_WIDTH)
+        return image
+
+
 class UserGuide(QDialog):
     """List of the guide's pages beside the text of the current one.
 
@@ -229,7 +246,7 @@ class UserGuide(QDialog):
         self.setWindowTitle("User guide")
         self.pages = QListWidget()
         self.pages.setAccessibleName("Pages")
-        self.text = QTextBrowser()
+        self.text = _GuideText()
         self.text.setOpenLinks(False)
         self.text.setAccessibleName("User guide")
         for name in PAGES:

@@ -67,7 +67,7 @@ class LoadReportDialog(QDialog):
         box.addLayout(form)
         self.tree = QTreeWidget()
         self.tree.setAccessibleName("Rejected rows, by reason")
-        self.tree.setHeaderLabels(["Rows or line", "Why, or what stands there"])
+        self.tree.setHeaderLabels(["Rows or line", "Reason / row content"])
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.setUniformRowHeights(True)
         self._fill()

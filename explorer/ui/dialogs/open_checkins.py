@@ -57,9 +57,9 @@ class FirstRows(QWidget):
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.currentCellChanged.connect(self._say)
         self.line = styled_label("muted", word_wrap=True)
-        self.line.setAccessibleName("What is wrong with the cell")
+        self.line.setAccessibleName("Problem with the cell")
         self.next_button = QPushButton("Next &red cell")
-        self.next_button.setToolTip("Go to the next cell that can't be read, row by row")
+        self.next_button.setToolTip("Go to the next cell that cannot be read, row by row")
         self.next_button.setAutoDefault(False)
         self.next_button.clicked.connect(self.next_error)
         below = QHBoxLayout()
@@ -205,7 +205,7 @@ class MappingDialog(QDialog):
         self.finished.connect(self._close_jobs)
         self._job.done.connect(self._preview_read)
         self._job.failed.connect(self._preview_failed)
-        self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
+        self.setWindowTitle(f"Open {self.preview.basename}: choose its columns")
         box = QVBoxLayout(self)
         if request.reason:
             box.addWidget(styled_label("notes", request.reason, word_wrap=True))
@@ -239,7 +239,7 @@ class MappingDialog(QDialog):
         self.table = self.rows.table
         box.addWidget(self.rows, 1)
         self.verdict = plain_label(word_wrap=True)
-        self.verdict.setAccessibleName("Whether the first rows can be read this way")
+        self.verdict.setAccessibleName("Whether the first rows can be read with these settings")
         self.swap_button = QPushButton("&Swap latitude and longitude")
         self.swap_button.setAutoDefault(False)
         self.swap_button.clicked.connect(self._swap)
@@ -248,7 +248,7 @@ class MappingDialog(QDialog):
         text.addWidget(self.swap_button)
         box.addLayout(text)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.load_button = buttons.addButton("Load", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.load_button = buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.load_button.setDefault(True)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
@@ -455,7 +455,7 @@ class MappingDialog(QDialog):
             name = self.preview.columns[twice]
             return f"Column “{name}” is chosen twice; every column can hold one thing."
         if self._readable() == 0 and self.preview.rows:
-            return "None of the first rows can be read this way; check the columns."
+            return "None of the first rows can be read with these settings; check the columns."
         return self.questions.problem
 
     def _detected(self) -> str:
@@ -586,7 +586,7 @@ class MappingDialog(QDialog):
         total, good = len(self.preview.rows), self._readable()
         self.verdict.setText(
             problem
-            or f"{good} of the first {total} rows can be read this way; "
+            or f"{good} of the first {total} rows can be read with these settings; "
             + ("the others will be rejected and listed." if good < total else "load them.")
             + (f" {swapped}" if swapped else "")
         )

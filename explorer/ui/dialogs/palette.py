@@ -82,6 +82,7 @@ class EntryKind(IntEnum):
     PARAMETER = 2
     COMMAND = 3
     WORD = 4
+    PLACE = 5
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class Entry:
         Whether it belongs to the current study.
     assign : callable or None
         Called with the text after ``=``; raises ValueError or OSError.
+    words : str
+        Further words by which it is found, as those of the description are.
     """
 
     key: str
@@ -114,6 +117,7 @@ class Entry:
     also: tuple[str, ...] = ()
     near: bool = False
     assign: Callable[[str], object] | None = None
+    words: str = ""
 
 
 Source = Callable[[], Iterable[Entry]]
@@ -130,7 +134,7 @@ def matching(typed: str, entries: Sequence[Entry], recent: Sequence[str]) -> lis
     for place, entry in enumerate(entries):
         if equals and (entry.assign is None or not query):
             continue
-        fit = rank(query, (entry.name, *entry.also), entry.detail)
+        fit = rank(query, (entry.name, *entry.also), f"{entry.detail} {entry.words}")
         if fit is not None:
             last = order.get(entry.key, len(order))
             ranked.append(((fit, last, not entry.near, entry.kind, place), entry))
@@ -185,6 +189,8 @@ class Palette(QDialog):
         self._sources: list[Source] = []
         self.direct: Callable[[str], Entry | None] = lambda _typed: None
         """Returns an entry for a typed text (a link), or None."""
+        self.more: Callable[[str], Iterable[Entry]] = lambda _typed: ()
+        """Returns entries that are looked up for a typed text (places), shown last."""
         self._more = QTimer(self)
         self._more.setInterval(0)
         self._more.timeout.connect(self._read_on)
@@ -259,7 +265,8 @@ class Palette(QDialog):
         before, moved = self.current, self.sender() is self._more
         typed = self.field.text()
         direct = self.direct(typed)
-        self._shown = [direct] if direct else matching(typed, self._entries, self._recent)
+        found = matching(typed, self._entries, self._recent)
+        self._shown = [direct] if direct else (found + list(self.more(typed)))[:MAX_ROWS]
         self.rows.clear()
         kinds = [entry.kind.name.capitalize() for entry in self._shown]
         items = [QTreeWidgetItem([e.name, k]) for e, k in zip(self._shown, kinds, strict=True)]
@@ -269,7 +276,11 @@ class Palette(QDialog):
         if items:
             self.rows.setCurrentItem(items[keep])
         else:
-            self._say("searching…" if self._sources else "Nothing is called that.")
+            self._say(
+                "searching…"
+                if self._sources
+                else "No results. Try another word, such as “shuffle” or “heatmap”."
+            )
 
     def _tell(self, *_: object) -> None:
         entry = self.current

@@ -188,7 +188,8 @@ def _position_text(lat: float, lon: float) -> str:
 
 ENDS = (("left", "x from"), ("right", "to"), ("low", "y from"), ("high", "to"))
 PLANE_NOT_YET = (
-    "Declare the range of x and y: it is not taken from the data, which it would tell of."
+    "Declare the range of x and y: it is not taken from the data, because it would reveal "
+    "something about them."
 )
 
 
@@ -207,7 +208,7 @@ class PlaneFields(QWidget):
         self.picture: Path | None = None
         """Picture whose size was used as range."""
         self._wrong = ""
-        self.on = CheckBox("&x and y of a picture or another plane, no degrees", self)
+        self.on = CheckBox("&x and y are positions in a picture or plane, not degrees", self)
         self.on.toggled.connect(self._update)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -324,7 +325,7 @@ class ReadingFields(QWidget):
         self.decimal.currentIndexChanged.connect(
             lambda: self.decimal_selected.emit(self.decimal.currentData())
         )
-        self.times = ChoiceBox("Times look like")
+        self.times = ChoiceBox("Time format")
         self.times.currentIndexChanged.connect(self._chosen)
         self.example = QLineEdit(placeholderText="31.12.2024 23:59")
         self.example.setAccessibleName("An example of the times in the file")

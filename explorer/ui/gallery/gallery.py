@@ -191,7 +191,7 @@ STATUSES = {
     "≠": "differs",
     "+": "beyond the paper",
     "▷": "run it to compare",
-    "?": "not reproduced",
+    "?": "not reproduced here",
 }
 """Verdicts by sign, in the order of the check boxes."""
 
@@ -367,6 +367,9 @@ class Card(QAbstractButton):
         painter.setPen(QPen(QColor(edge), 2.0 if selected else 1.0))
         painter.setBrush(QColor(colours.accent_soft if selected else colours.field))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(colours.text), 1.0))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(3, 3, -3, -3), 5, 5)
         width = self.width() - 2 * PAD
         box = QRectF(PAD, PAD, width, PICTURE)
         paint(painter, box, thumbnail(self.entry.study_id, item.key), self._theme.plot)

@@ -95,6 +95,7 @@ class Detail(QWidget):
             column.addWidget(widget)
         column.addStretch(1)
         area = QScrollArea(widgetResizable=True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the text inside takes the focus
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inside)
@@ -111,7 +112,7 @@ class Detail(QWidget):
         self._entry = self.picture.entry = entry
         self.open.setEnabled(entry is not None)
         self.picture.setVisible(entry is not None)
-        self.name.setText("Nothing passes the filter." if entry is None else entry.item.name)
+        self.name.setText("No figure matches the filter." if entry is None else entry.item.name)
         self.origin.setText("" if entry is None else f"{entry.study_name} · {entry.paper}")
         self._write()
         self.picture.update()
@@ -132,7 +133,7 @@ class Detail(QWidget):
             parts.append(f"<span style='color:{colour}; font-weight:600'>{message}</span>")
         summary = (
             ("The paper says", item.published),
-            ("Comes out here", item.computed),
+            ("Result here", item.computed),
             ("Shows", item.about),
             ("Set", self._entry.settings),
         )
@@ -174,7 +175,7 @@ class Filters(QWidget):
         layout.addWidget(styled_label("heading", "Paper"))
         layout.addLayout(self._papers_box)
         layout.addSpacing(6)
-        layout.addWidget(styled_label("heading", "Comes out"))
+        layout.addWidget(styled_label("heading", "Result"))
         for sign, words in STATUSES.items():
             box = self.statuses[sign] = self._box(f"{sign} {words}")
             box.setAccessibleName(words)
@@ -253,6 +254,11 @@ class FiguresWorkspace(Workspace):
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Build the workspace for a window."""
         return cls(window.session, window.theme, window.show_study, window)
+
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return filter, figures and details."""
+        filters = self.filters
+        return (filters.words, *filters.papers.values(), filters, self.gallery, self.detail)
 
     @property
     def listing(self) -> bool:

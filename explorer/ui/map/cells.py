@@ -6,15 +6,22 @@ from explorer.geography.coordinates import coordinate_decimals, format_place, tu
 from explorer.geography.plane import Plane
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Surface
+from explorer.user_rows import steps
 
 
 def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, int, Box] | None:
-    """Return row, column and box of the cell of a surface at a position; None outside."""
+    """Return row, column and box of the cell of a surface at a position.
+
+    None outside, also of a polygon.
+    """
     assert surface.region is not None
     south, west, north, east = surface.region.box
     if surface.region.plane is None:
         longitude += turn_offset(longitude, (west + east) / 2)
     if not (south <= latitude <= north and west <= longitude <= east):
+        return None
+    polygon = surface.region.polygon
+    if polygon is not None and not polygon.holds(steps([latitude]), steps([longitude]))[0]:
         return None
     rows, columns = surface.values.shape
     row = min(int((latitude - south) / (north - south) * rows), rows - 1)

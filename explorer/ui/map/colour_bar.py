@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from explorer.figures.colour_maps import diverging_table, largest
+from explorer.figures.colour_maps import (
+    DIFFERENCE_SCALE,
+    ERROR_SCALE,
+    MAPS_SCALE,
+    diverging_table,
+    largest,
+    scale_of,
+)
 from explorer.studies.base.study import Surface
 
-BAR_HEIGHT = 10
+BAR_HEIGHT, WEDGE, APART = 10, 9, 6
+"""Height of the bar, length of its wedges and space between labels, in pixels."""
 MAX_TICKS = 6
 
 
@@ -50,6 +59,38 @@ def format_share(value: float, step: float | None = None, like: float | None = N
     return f"{value / unit:.{digits}f} {name}".replace("-", "−")
 
 
+@dataclass(frozen=True)
+class People:
+    """Unit of a legend in people instead of shares.
+
+    Attributes
+    ----------
+    factor : float
+        People, per km² where there are kilometres, of a share of 1 in a cell.
+    unit : str
+    """
+
+    factor: float
+    unit: str
+
+    @classmethod
+    def of(cls, users: float, surface: Surface) -> People:
+        """Return the unit of a map of a number of users, all of whom weigh the same."""
+        region, (rows, columns) = surface.region, surface.values.shape
+        if region is None or region.plane is not None:
+            return cls(users, "people per cell")
+        return cls(users * rows * columns / (region.width_km * region.height_km), "people per km²")
+
+    def format(self, share: float, step: float | None = None) -> str:
+        """Format a share as people; `step` is the distance of ticks in people."""
+        value = share * self.factor
+        if value == 0:
+            return "0"
+        finest = step if step is not None else abs(value) / 100
+        digits = min(6, max(0, -math.floor(math.log10(finest) + 1e-9)))
+        return f"{value:,.{digits}f}".replace("-", "−")
+
+
 class ColourBar(QWidget):
     """Horizontal colour bar with ticks; a wedge marks values beyond its end."""
 
@@ -64,6 +105,7 @@ class ColourBar(QWidget):
         self._top = 0.0
         self._beyond = False
         self._diverging = False
+        self._people: People | None = None
         self._image = QImage()
 
     @property
@@ -86,13 +128,27 @@ class ColourBar(QWidget):
         """Set the end of the scale, whether values exceed it, and whether it begins below 0."""
         if (top, beyond, diverging) != (self._top, self._beyond, self._diverging):
             self._top, self._beyond, self._diverging = top, beyond, diverging
-            low = format_share(-top if diverging else 0.0)
-            self.setAccessibleDescription(f"from {low} to {format_share(top)}")
-            self.update()
+            self._describe()
+
+    def set_people(self, people: People | None) -> None:
+        """Write people instead of shares; None for shares."""
+        if people != self._people:
+            self._people = people
+            self._describe()
+
+    def _describe(self) -> None:
+        low = -self._top if self._diverging else 0.0
+        if self._people is None:
+            ends = f"from {format_share(low)} to {format_share(self._top)}"
+        else:
+            people = self._people
+            ends = f"from {people.format(low)} to {people.format(self._top)} {people.unit}"
+        self.setAccessibleDescription(ends)
+        self.update()
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
-        return QSize(200, BAR_HEIGHT + self.fontMetrics().height() + 8)
+        return QSize(200, BAR_HEIGHT + self.fontMetrics().height() + 3)
 
     def minimumSizeHint(self) -> QSize:
         """Return the smallest useful size."""
@@ -102,7 +158,9 @@ class ColourBar(QWidget):
         """Draw the widget."""
         painter = QPainter(self)
         text = self.palette().color(QPalette.ColorRole.WindowText)
-        bar = QRectF(10.5, 2.5, self.width() - 32, BAR_HEIGHT)
+        bar = QRectF(0.5, 0.5, self.width() - 1, BAR_HEIGHT - 1)
+        if self._beyond:
+            bar.adjust(WEDGE if self._diverging else 0, 0, -WEDGE, 0)
         painter.drawImage(bar, self._image)
         painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1))
         painter.drawRect(bar)
@@ -110,7 +168,7 @@ class ColourBar(QWidget):
             return
         if self._beyond:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for end, out, colour in ((bar.right(), 9, 255), (bar.left(), -9, 0)):
+            for end, out, colour in ((bar.right(), WEDGE, 255), (bar.left(), -WEDGE, 0)):
                 if out > 0 or self._diverging:
                     painter.setBrush(self._image.pixelColor(colour, 0))
                     painter.drawPolygon(
@@ -125,44 +183,102 @@ class ColourBar(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(text)
         metrics = painter.fontMetrics()
-        widest = metrics.horizontalAdvance("0.0000 %") + 14
-        at_most = max(1, min(MAX_TICKS, int(bar.width() // widest)))
-        step = round_step(self._top, 2 if self._diverging else at_most)
-        highest = int(self._top / step + 1e-9)
-        # A scale on both sides of 0 has space for its ends only.
-        ticks = (-highest, 0, highest) if self._diverging else range(highest + 1)
-        for index in ticks:
-            value = index * step
-            place = value / self._top if not self._diverging else 0.5 + value / self._top / 2
-            x = round(bar.left() + place * bar.width()) + 0.0
-            painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3))
-            label = format_share(value, step)
+        free = math.inf
+        # From the right, so that the end of the scale always has its number.
+        for x, label in reversed(self._marks(bar, metrics.horizontalAdvance("0.0000 %") + 14)):
+            painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 2))
             wide = metrics.horizontalAdvance(label)
             left = min(max(x - wide / 2, 0), self.width() - wide)
-            painter.drawText(
-                QRectF(left, bar.bottom() + 4, wide + 1, metrics.height()),
-                Qt.AlignmentFlag.AlignLeft,
-                label,
+            if left + wide + APART <= free:
+                free = left
+                painter.drawText(
+                    QRectF(left, bar.bottom() + 2, wide + 1, metrics.height()),
+                    Qt.AlignmentFlag.AlignLeft,
+                    label,
+                )
+
+    def _marks(self, bar: QRectF, widest: float) -> list[tuple[float, str]]:
+        """Return places in pixels and labels of ticks and ends, from the left."""
+        top = self._top
+        if self._diverging:  # space for its ends only
+            ends = ((0.0, -top), (0.5, 0.0), (1.0, top))
+            return [
+                (round(bar.left() + at * bar.width()) + 0.0, self._end_label(value))
+                for at, value in ends
+            ]
+        factor = 1.0 if self._people is None else self._people.factor
+        step = round_step(top * factor, max(1, min(MAX_TICKS, int(bar.width() // widest))))
+        marks = []
+        for index in range(int(top * factor / step + 1e-9) + 1):
+            share = index * step / factor
+            number = (
+                format_share(share, step)
+                if self._people is None
+                else self._people.format(share, step)
             )
+            if share < top * (1 - 1e-9):
+                marks.append((round(bar.left() + share / top * bar.width()) + 0.0, number))
+        unit = "" if self._people is None else f" {self._people.unit}"
+        return [*marks, (bar.right(), self._end_label(top) + unit)]
+
+    def _end_label(self, value: float) -> str:
+        """Return an end of the scale with two significant digits."""
+        if value == 0:
+            return "0"
+        size = abs(value) if self._people is None else abs(value) * self._people.factor
+        step = 10.0 ** (math.floor(math.log10(size)) - 1)
+        if self._people is not None:
+            number = self._people.format(value, step)
+        else:
+            number = format_share(value, step, abs(value))
+        return f"+{number}" if self._diverging and value > 0 else number
 
 
 class SharedBars(QWidget):
-    """Common colour bars of all panes: of maps, and of differences."""
+    """Common colour bars of all panes: of maps, of differences, and of errors per cell.
+
+    Attributes
+    ----------
+    bars : dict of str to ColourBar
+        By what they show (`scale_of`).
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.maps = ColourBar("Colour scale")
         self.difference = ColourBar("Colour scale of the difference")
         self.difference.set_colours(diverging_table())
+        self.error = ColourBar("Colour scale of the error per cell")
+        self.bars = {
+            MAPS_SCALE: self.maps,
+            DIFFERENCE_SCALE: self.difference,
+            ERROR_SCALE: self.error,
+        }
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.maps, 2)
-        row.addWidget(self.difference, 1)
+        row.setSpacing(8)
+        self._row = row
+        for bar in self.bars.values():
+            row.addWidget(bar, 1)
 
-    def show_scale(self, end: float, surfaces: Iterable[Surface]) -> None:
-        """Show a scale that ends at `end`, and whether a surface exceeds it."""
-        reached = {False: 0.0, True: 0.0}
+    def arrange(self, panes: Mapping[str, int]) -> None:
+        """Show the scales of panes, each as wide as its number of panes."""
+        for place, (scale, bar) in enumerate(self.bars.items()):
+            number = panes.get(scale, 0)
+            bar.setVisible(number > 0)
+            self._row.setStretch(place, number)
+
+    def set_people(self, people: People | None) -> None:
+        """Write people instead of shares; None for shares."""
+        for bar in self.bars.values():
+            bar.set_people(people)
+
+    def show_scale(self, ends: Mapping[str, float], surfaces: Iterable[Surface]) -> None:
+        """Show where each scale ends, 0 by default, and whether a surface exceeds it."""
+        reached = dict.fromkeys(self.bars, 0.0)
         for surface in surfaces:
-            reached[surface.diverging] = max(reached[surface.diverging], largest(surface))
-        for diverging, bar in ((False, self.maps), (True, self.difference)):
-            bar.set_scale(end, reached[diverging] > end * (1 + 1e-6), diverging)
+            scale = scale_of(surface)
+            reached[scale] = max(reached[scale], largest(surface))
+        for scale, bar in self.bars.items():
+            end = ends.get(scale, 0.0)
+            bar.set_scale(end, reached[scale] > end * (1 + 1e-6), scale == DIFFERENCE_SCALE)

@@ -42,12 +42,11 @@ class UsersLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = tool_button("", f"{BUTTON_TIP} {COUNTED}", CONTRIBUTE, checkable=True)
-        # All buttons of the bar fit beside both panels of a window 1280 pixels wide.
-        self.label.setStyleSheet("padding: 4px 2px")
+        self.label.setProperty("quiet", True)
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point = plain_label("·")
         tip = "Draw the map of all users in place of a sample"
-        self.button = tool_button("use all", tip, "Use all users")
+        self.button = tool_button("use all", tip, "Use all users", quiet=True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.use_all)
         row = QHBoxLayout(self)
@@ -203,7 +202,7 @@ class Contributions(QWidget):
         self.setAccessibleName("What users contribute, curator only")
         self._result: Result | None = None
         self.action = make_action(
-            parent, "What &users contribute", "U", "How many check-ins, curator only", True
+            parent, "&What users contribute", "U", "How many check-ins, curator only", True
         )
         self.badge = styled_label("badge", "curator only")
         self.badge.setToolTip(CURATOR)

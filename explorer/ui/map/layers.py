@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.functions import arrayToQPath
-from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainterPath, QPen
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.figures.colour_maps import translucent
@@ -198,6 +198,36 @@ class MapLines:
 
 PICTURE_Z = -1
 """Stacking order of the picture: below dots, heatmap and lines."""
+
+
+class HeatmapItem(pg.ImageItem):
+    """A heatmap, cut off at the outline of a polygon region."""
+
+    def __init__(self) -> None:
+        super().__init__(axisOrder="row-major")
+        self._outline: QPolygonF | None = None
+
+    def set_outline(self, region: Region) -> None:
+        """Cut off at the polygon of the heatmap's region; nothing of a box."""
+        south, west, north, east = region.box
+        corners = [
+            QPointF((lon - west) / (east - west), (lat - south) / (north - south))
+            for lat, lon in region.outline
+        ]
+        self._outline = QPolygonF(corners) if corners else None
+        self.update()
+
+    def paint(self, painter: QPainter, *args: Any) -> None:
+        """Draw the cells inside."""
+        if self._outline is None:
+            super().paint(painter, *args)
+            return
+        painter.save()
+        path = QPainterPath()
+        path.addPolygon(QTransform.fromScale(self.width(), self.height()).map(self._outline))
+        painter.setClipPath(path, Qt.ClipOperation.IntersectClip)
+        super().paint(painter, *args)
+        painter.restore()
 
 
 class PictureItem(pg.ImageItem):

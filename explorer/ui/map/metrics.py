@@ -20,9 +20,11 @@ from explorer.studies.base.numbers import at_most, format_interval, format_numbe
 from explorer.studies.base.study import Fidelity, Result, ScalarResult
 from explorer.studies.heatmap.contributions import BIAS as WEIGHTS_BIAS
 from explorer.studies.heatmap.text import FAR, in_unit
-from explorer.ui.base.styled import plain_label, styled_label
+from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 
+CARD_MARGINS = (14, 6, 14, 6)
+"""Inside a card, in pixels: left, top, right, bottom."""
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
 
 
@@ -224,24 +226,23 @@ LOSS_HELP = (
 )
 
 
+LOSS_LINES = 3
+"""Lines of the sentence, shown or not, so that the map does not move with it."""
+
+
 class LossLine(QWidget):
     """Sentence on the loss, preceded by a warning if the map is too noisy."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.warning = styled_label("badge")
-        self.sentence = FixedSizeText()
+        self.sentence = FixedSizeText(lines=LOSS_LINES)
         row = QHBoxLayout(self)
-        row.setContentsMargins(6, 0, 6, 0)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self.warning, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.sentence, 1)
-        self.set_lines(2)
         self.clear()
-
-    def set_lines(self, lines: int) -> None:
-        """Reserve a number of lines, so that the map does not move with the text."""
-        self.setFixedHeight(lines * self.sentence.fontMetrics().lineSpacing() + 2)
 
     def show_result(self, result: Result) -> None:
         """Show the sentences of a result; those not known yet stay, greyed."""
@@ -252,8 +253,10 @@ class LossLine(QWidget):
             self.set_trailing(True)
             return
         self.sentence.setText(notes[LOSS])
-        biases = (notes.get(key, "") for key in (BIAS, WEIGHTS_BIAS))
-        parts = (notes[LOSS], LOSS_HELP, *biases, CURATOR)
+        selection = result.request.selection
+        far = in_unit(LOSS, None if selection is None else selection.region)
+        more = (notes.get(key, "") for key in (far, BIAS, WEIGHTS_BIAS))
+        parts = (notes[LOSS], LOSS_HELP, *more, CURATOR)
         self.sentence.setToolTip("\n\n".join(filter(None, parts)))
         if DRAWS in notes:
             short, _, rest = notes.get(WARNING, "").partition(": ")
@@ -279,7 +282,13 @@ class LossLine(QWidget):
 
 
 class MetricsStrip(QWidget):
-    """Metrics strip; it may lag behind the picture."""
+    """Row of metrics, opened by *Numbers*; it may lag behind the picture.
+
+    Attributes
+    ----------
+    loss : LossLine
+        Sentence that sums them up, placed elsewhere.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -293,7 +302,7 @@ class MetricsStrip(QWidget):
         self._badge.setToolTip(CURATOR)
         self.cells = {metric.key: MetricCell(metric) for metric in METRICS}
         self.bars = LevelBars()
-        self.loss = LossLine()
+        self.loss = LossLine(self)
         self._two_rows: bool | None = None
         self._arrange(two_rows=False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -304,10 +313,8 @@ class MetricsStrip(QWidget):
             return
         self._two_rows = two_rows
         widgets = [*self.cells.values(), self.bars]
-        self.loss.set_lines(3 if two_rows else 2)
         columns = (len(widgets) + 1) // 2 if two_rows else len(widgets)
         self._grid.addWidget(self._badge, 0, 0, 2 if two_rows else 1, 1)
-        self._grid.addWidget(self.loss, 2, 0, 1, len(widgets) + 1)
         for place, widget in enumerate(widgets):
             self._grid.addWidget(widget, place // columns, 1 + place % columns)
         for column in range(1, len(widgets) + 1):
@@ -356,3 +363,39 @@ class MetricsStrip(QWidget):
             cell.clear()
         self.bars.show_levels(())
         self.loss.clear()
+
+
+class HowGood(QFrame):
+    """Card with the sentence on the loss, the number of users, and *Numbers*.
+
+    Parameters
+    ----------
+    metrics : MetricsStrip
+        Shown by *Numbers*.
+    users : QWidget
+        Right of the title.
+    """
+
+    def __init__(self, metrics: MetricsStrip, users: QWidget) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.setAccessibleName("How good is this map? Curator only")
+        self.numbers = tool_button(
+            "Numbers", "Similarity, correlation and distances", "Numbers", quiet=True
+        )
+        self.numbers.setCheckable(True)
+        self.numbers.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.numbers.toggled.connect(metrics.setVisible)
+        metrics.hide()
+        head = QHBoxLayout()
+        head.setSpacing(2)
+        head.addWidget(styled_label("card-title", "How good is this map?"))
+        head.addStretch(1)
+        head.addWidget(users)
+        head.addWidget(self.numbers)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(*CARD_MARGINS)
+        box.setSpacing(0)
+        box.addLayout(head)
+        box.addWidget(metrics.loss)
+        box.addStretch(1)

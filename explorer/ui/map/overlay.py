@@ -6,7 +6,7 @@ heatmap below changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -253,6 +253,18 @@ def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: boo
         painter.setBrush(style.background)
         for x, y in box.handles:
             painter.drawRect(QRectF(x - 4, y - 4, 8, 8))
+
+
+def paint_outline(
+    painter: QPainter, outline: Sequence[tuple[float, float]], style: MapStyle
+) -> None:
+    """Draw the outline of a polygon region, in pixels."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(style.region, 1.5))
+    painter.drawPolygon([QPointF(x, y) for x, y in outline])
+    painter.restore()
 
 
 def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused: bool) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen, QPixmap, QTransform
+from PySide6.QtWidgets import QGraphicsPixmapItem, QWidget
 
+from explorer.figures.colour_maps import over_background
 from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
+from explorer.ui.map.backgrounds import Picture
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.cells import beside, on_earth, plane_of
-from explorer.ui.map.layers import MapLines, PictureItem
+from explorer.ui.map.layers import HeatmapItem, MapLines, PictureItem
+from explorer.ui.map.measure import PointsTool, paint_measure
 from explorer.ui.map.overlay import (
     Stamp,
     TextPainter,
@@ -24,6 +28,7 @@ from explorer.ui.map.overlay import (
     in_ink,
     overlay_stamp,
     paint_mark,
+    paint_outline,
     paint_region,
     paint_rubber_band,
     paint_value,
@@ -31,6 +36,7 @@ from explorer.ui.map.overlay import (
     scale_bar,
 )
 from explorer.ui.map.region_tool import (
+    GRAB_PX,
     MIN_DRAG_PX,
     Grip,
     PixelBox,
@@ -64,8 +70,10 @@ class PaneView(pg.ViewBox):
             event.ignore()
 
     def mouseClickEvent(self, event: Any) -> None:
-        """Zoom in on a double click."""
-        if event.double() and event.button() == Qt.MouseButton.LeftButton:
+        """Zoom in on a double click, or set a point of a line."""
+        if event.button() == Qt.MouseButton.LeftButton and self._pane.sets_point(event.scenePos()):
+            event.accept()
+        elif event.double() and event.button() == Qt.MouseButton.LeftButton:
             event.accept()
             self._pane.wheel(event.scenePos(), 462)  # magnification 2
 
@@ -76,6 +84,15 @@ KEY_ZOOM = 1.5
 MIN_PANE_WIDTHS = (180, 160)
 """Width in pixels of each of two panes."""
 WHEEL_ZOOM = 1.0015
+ARROWS = {
+    int(Qt.Key.Key_Left): (-1, 0),
+    int(Qt.Key.Key_Right): (1, 0),
+    int(Qt.Key.Key_Up): (0, -1),
+    int(Qt.Key.Key_Down): (0, 1),
+}
+"""Steps to the right and down."""
+BEHIND = -1000.0
+"""Stacking order of the background, which is in pixels: below the view in degrees."""
 
 _texts = TextPainter()
 
@@ -129,10 +146,18 @@ class MapPane(pg.GraphicsView):
         self.view = PaneView(self)
         self.setCentralItem(self.view)
         self.dots = pg.ImageItem(axisOrder="row-major")
-        self.image = pg.ImageItem(axisOrder="row-major")
+        self.image = HeatmapItem()
         self.picture = PictureItem(self.view)
         self._colours: tuple[np.ndarray, bool] = (np.zeros((256, 3), np.uint8), False)
+        self._shown_behind: Picture | None = None
+        self._opacity: float | None = None
+        self._tools: tuple[PointsTool, ...] = ()
         self.lines = MapLines(self.view)
+        self.behind = QGraphicsPixmapItem()
+        self.behind.setZValue(BEHIND)
+        self.behind.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.behind.setTransformationMode(Qt.TransformationMode.SmoothTransformation)
+        self.scene().addItem(self.behind)
         for z, item in enumerate((self.dots, self.image)):
             item.setZValue(z)
             item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
@@ -156,13 +181,69 @@ class MapPane(pg.GraphicsView):
         self._style = style
         self.setBackground(style.background)
         self.lines.set_colour(style.line)
+        self.set_colours(*self._colours)
         self._look()
 
     def set_colours(self, table: np.ndarray, diverging: bool = False) -> None:
         """Set the colour map: uint8, shape (256, 3)."""
         self._colours = table, diverging
-        self.image.setLookupTable(self.picture.through(table, diverging))
+        self.image.setLookupTable(self.colours)
         self.viewport().update()
+
+    @property
+    def colours(self) -> np.ndarray:
+        """The colour map as drawn, with opacity in front of a picture or background."""
+        table, diverging = self._colours
+        if self._opacity is None:
+            return self.picture.through(table, diverging)
+        return over_background(table, diverging, self._dark, self._opacity)
+
+    @property
+    def _dark(self) -> bool:
+        """Whether what is behind heatmaps is dark."""
+        picture = self._shown_behind
+        return self._style.theme == "dark" if picture is None else picture.dark
+
+    @property
+    def colours_of_bar(self) -> np.ndarray:
+        """The colour map as it looks in front of a ground as dark as the background."""
+        table = self.colours
+        if self._opacity is None:
+            return self._colours[0]
+        back = (DARK if self._dark else LIGHT).background
+        ground = np.array([back.red(), back.green(), back.blue()])
+        alpha = table[:, 3:] / 255
+        return (table[:, :3] * alpha + ground * (1 - alpha)).round().astype(np.uint8)
+
+    def set_background(self, picture: Picture | None) -> None:
+        """Show a picture of the user's own files behind the map; None for none."""
+        dark, self._shown_behind = self._dark, picture
+        if dark != self._dark:
+            self.set_colours(*self._colours)
+        self.behind.setPixmap(QPixmap() if picture is None else picture.pixmap)
+        self._place_background()
+
+    def _place_background(self) -> None:
+        """Move and scale the background to where its box is in view."""
+        picture = self._shown_behind
+        self.behind.setVisible(picture is not None and on_earth(self.region))
+        if picture is not None:
+            place, size = self._pixels(picture.box), picture.pixmap.deviceIndependentSize()
+            across = (place.right - place.left) / size.width()
+            down = (place.bottom - place.top) / size.height()
+            if abs(across - 1) + abs(down - 1) < 1e-3:  # at rest it is copied pixel by pixel
+                across = down = 1.0
+                place = replace(place, left=round(place.left), top=round(place.top))
+            self.behind.setPos(place.left, place.top)
+            self.behind.setTransform(QTransform.fromScale(across, down))
+        self.viewport().update()
+
+    def set_opacity(self, opacity: float | None) -> None:
+        """Let a background show through heatmaps; None for opaque ones."""
+        if opacity != self._opacity:
+            self._opacity = opacity
+            self.set_colours(*self._colours)
+            self._stamps = None
 
     def set_surface(self, values: np.ndarray, region: Region, top: float, low: float = 0.0) -> None:
         """Show a heatmap, scaled to its region and coloured from `low` to `top`."""
@@ -173,6 +254,7 @@ class MapPane(pg.GraphicsView):
             self.viewport().update()
         if (region, values.shape) != (self.surface_region, self._surface_shape):
             self.surface_region, self._surface_shape = region, values.shape
+            self.image.set_outline(region)
             self.image_box = None  # an image of another shape must be scaled again
             self._look()
         if not self.image.isVisible():
@@ -215,6 +297,7 @@ class MapPane(pg.GraphicsView):
             self._stamps = None
             self.set_picture(self.picture.pixels)
         self.lines.set_on_earth(on_earth(region))
+        self._place_background()
         self.viewport().update()
 
     def set_editing(self, editing: bool) -> None:
@@ -260,6 +343,59 @@ class MapPane(pg.GraphicsView):
         """Name of the basemap's current level of detail."""
         return self.lines.level
 
+    # Measuring and drawing a polygon ---------------------------------------------------------
+
+    def set_tools(self, *tools: PointsTool) -> None:
+        """Share the tools that set points."""
+        self._tools = tools
+        for tool in tools:
+            tool.changed.connect(self.viewport().update)
+
+    @property
+    def _tool(self) -> PointsTool | None:
+        """The tool that is on."""
+        return next((tool for tool in self._tools if tool.active), None)
+
+    def sets_point(self, position: QPointF) -> bool:
+        """Set a point at a pixel; return whether a tool is on."""
+        tool = self._tool
+        if tool is not None:
+            self._set_point(tool, self.to_degrees(position.x(), position.y()))
+        return tool is not None
+
+    def _set_point(self, tool: PointsTool, place: tuple[float, float]) -> None:
+        """Add a point, or close the line at its first one."""
+        if tool.points:
+            (x, y), (first_x, first_y) = self.to_pixels(*place), self.to_pixels(*tool.points[0])
+            near = max(abs(x - first_x), abs(y - first_y)) <= GRAB_PX
+            if near and tool.close_at_first():
+                return
+        tool.add(place)
+
+    def _tool_key(self, key: int, shift: bool) -> bool:
+        """Move the cross, set or take back a point, or end; return whether the key did."""
+        tool = self._tool
+        if tool is None:
+            return False
+        middle = self.to_degrees(self.width() / 2, self.height() / 2)
+        cursor = tool.cursor or middle
+        if key in ARROWS:
+            x, y = self.to_pixels(*cursor)
+            step = 10 if shift else 1
+            right, down = ARROWS[key]
+            x = min(max(x + step * right, 0), self.width())
+            y = min(max(y + step * down, 0), self.height())
+            tool.set_cursor(self.to_degrees(x, y))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._set_point(tool, cursor)
+        elif key == Qt.Key.Key_Backspace:
+            tool.take_back()
+        elif key == Qt.Key.Key_Escape:
+            tool.set_active(False)
+        else:
+            return False
+        return True
+
     # Where it looks --------------------------------------------------------------------------
 
     def resizeEvent(self, event: Any) -> None:
@@ -286,6 +422,7 @@ class MapPane(pg.GraphicsView):
             if drawn != self.image_box:
                 self.image_box = drawn
                 self.image.setRect(rect_of(drawn))
+        self._place_background()
         # Deferred to the next paint: the size changes many times while the window is built.
         self._stamps = None
         self.viewport().update()
@@ -298,8 +435,11 @@ class MapPane(pg.GraphicsView):
         shown, covered = [], None
         if self.image.isVisible() and self.surface_region is not None:
             covered = self._pixels(self._drawn(self.surface_region))
-        if covered is not None and self.overlay is not None:
-            shown = [overlay_stamp(self.overlay, covered, width, height, *arguments[1:])]
+        where = covered
+        if self._opacity is not None:
+            covered = None  # heatmaps are light there on light maps
+        if where is not None and self.overlay is not None:
+            shown = [overlay_stamp(self.overlay, where, width, height, *arguments[1:])]
         if self._show_cities and on_earth(self.region):
             shown += city_stamps(self.box, width, height, covered, *arguments)
         bar = partial(scale_bar, self.region, self._camera.scale, width, _texts, font)
@@ -320,7 +460,11 @@ class MapPane(pg.GraphicsView):
         if self.waiting:
             painter.setPen(self._style.label)
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.waiting)
-        if self.region is not None:
+        if self.region is not None and self.region.outline:
+            turn = self._drawn(self.region)[1] - self.region.west
+            outline = [self.to_pixels(lon + turn, lat) for lat, lon in self.region.outline]
+            paint_outline(painter, outline, self._style)
+        elif self.region is not None:
             paint_region(
                 painter, self._pixels(self._drawn(self.region)), self._style, self._editing
             )
@@ -333,6 +477,9 @@ class MapPane(pg.GraphicsView):
             paint_value(painter, self._pixels(cell), self._said, self.size())
         if self._band is not None:
             paint_rubber_band(painter, self._pixels(self._band), self._style, self._band_refused)
+        if (tool := self._tool) is not None and (line := tool.line):
+            pixels = [self.to_pixels(*position) for position in line]
+            paint_measure(painter, pixels, tool.label(plane_of(self.region)), self.width())
         if self.hasFocus():
             painter.setPen(QPen(self._style.region, 1, Qt.PenStyle.DotLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -375,6 +522,8 @@ class MapPane(pg.GraphicsView):
     def _mouse_moved(self, position: QPointF) -> None:
         self.pointer = position
         self._point(position)
+        if (tool := self._tool) is not None:
+            tool.set_cursor(self.pointed_at)
         self.hovered.emit(self.pointed_at)
 
     @property
@@ -395,10 +544,16 @@ class MapPane(pg.GraphicsView):
         if not self._editing:
             self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
             return
-        grip = Grip()
-        if position is not None and self.region is not None:
-            grip = grip_at(self._pixels(self._drawn(self.region)), position.x(), position.y())
+        grip, box = Grip(), self._held_box
+        if position is not None and box is not None:
+            grip = grip_at(self._pixels(box), position.x(), position.y())
         self.viewport().setCursor(cursor_of(grip))
+
+    @property
+    def _held_box(self) -> Box | None:
+        """The region's box as drawn, if it can be moved: a polygon cannot, a new box is drawn."""
+        region = self.region
+        return None if region is None or region.outline else self._drawn(region)
 
     def wheel(self, position: QPointF, delta: float) -> None:
         """Zoom about a position of the pane; 120 is one notch."""
@@ -413,7 +568,7 @@ class MapPane(pg.GraphicsView):
             self._camera.pan(position.x() - last.x(), position.y() - last.y())
             return
         if event.isStart():
-            before = self._drawn(self.region) if self.region is not None else None
+            before = self._held_box
             self._grip = grip_at(before and self._pixels(before), start.x(), start.y())
             # The region follows the drag: the start values are used.
             self._held = before, self.to_degrees(start.x(), start.y())
@@ -437,6 +592,9 @@ class MapPane(pg.GraphicsView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Pan and zoom with the keyboard."""
         key = event.key()
+        if self._tool_key(key, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
+            event.accept()
+            return
         step_x, step_y = PAN_STEP * self.width(), PAN_STEP * self.height()
         moves: dict[int, tuple[float, float]] = {
             Qt.Key.Key_Left: (step_x, 0.0),

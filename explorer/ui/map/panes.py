@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QMenu, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QMenu, QStackedWidget, QWidget
 
 from explorer.engine.session.session import Session
-from explorer.figures.colour_maps import COLOUR_MAPS, colour_limits, colour_table
+from explorer.figures.colour_maps import (
+    COLOUR_MAPS,
+    DIFFERENCE_SCALE,
+    ERROR_SCALE,
+    MAPS_SCALE,
+    colour_limits,
+    scale_of,
+)
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result, Surface
+from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.parameters import (
-    CENTRES,
     DIFFERENCE,
     ERROR,
+    MADE_BY,
     MOST,
     PRIVATE,
+    QUANTILES,
     TRUE,
     beside as named,
-    is_map,
     pane_keys,
     surface_key,
 )
 from explorer.studies.registry import get_study
+from explorer.ui.base.styled import tool_button
+from explorer.ui.map.backgrounds import Picture
 from explorer.ui.map.camera import WORLD_BOX, MapCamera
 from explorer.ui.map.cells import cell_of, cell_words, place_words
-from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
+from explorer.ui.map.colour_bar import ColourBar, People, SharedBars, format_share
 from explorer.ui.map.layers import dot_pixels
+from explorer.ui.map.measure import MeasureTool, PolygonTool
 from explorer.ui.map.pane import MIN_PANE_WIDTHS, MapPane
 from explorer.ui.map.slot import PaneHeader, Slot
 from explorer.ui.plot.map_style import LIGHT, style_for
@@ -41,7 +53,12 @@ _SLOT_ROWS = 5
 """Grid rows of a slot; the third holds the map."""
 MIN_WIDTH_OF_MANY = (120, 96)
 """Width in pixels of more than two panes."""
+CITY_DEGREES = 1.5
+"""Widest view, in degrees of longitude, in which the built-in outline is coarse."""
+COARSE = "Coarse outline: add a background…"
 COMPUTING = "computing…"
+_SCALES = {DIFFERENCE: DIFFERENCE_SCALE, ERROR: ERROR_SCALE}
+"""Colour scales of panes other than maps."""
 
 
 class MapPanes(QWidget):
@@ -53,7 +70,7 @@ class MapPanes(QWidget):
         Emitted by any pane.
     looked(object, float, float)
         Box in view and size of a pane in pixels, after each move or resize.
-    menu_wanted(str, QMenu)
+    menu_requested(str, QMenu)
         The menu of the pane with that key is about to open and must be filled.
     arranged()
         The set of panes changed.
@@ -75,8 +92,16 @@ class MapPanes(QWidget):
         self._linked, self._colours = True, COLOUR_MAPS[0]
         self._pointer: tuple[float, float] | None = None
         self._picture: np.ndarray | None = None
+        self._background: Picture | None = None
+        self._opacity: float | None = None
         self.dots: tuple[np.ndarray, Box] | None = None
         self._region: Region | None = None
+        self._users: float | None = None
+        self._in_people = True
+        self.measure = MeasureTool(self)
+        self.outline = PolygonTool(self)
+        for tool in (self.measure, self.outline):
+            tool.changed.connect(self._read_out)
         self._editing, self._answered, self._lines, self._cities = False, False, True, True
         self._fitted: tuple[Box, float, tuple[float, ...]] | None = None
         self.slots: dict[str, Slot] = {}
@@ -84,9 +109,25 @@ class MapPanes(QWidget):
         self.shared_bars = SharedBars(self)
         self.readout = FixedSizeLabel()
         self.readout.setAccessibleDescription("Position and values under the pointer")
+        self.coarse = tool_button(
+            COARSE,
+            "The built-in outline shows no streets: open tiles or lines of your own behind the map",
+            COARSE,
+            quiet=True,
+        )
+        self.coarse.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.coarse.setStyleSheet("padding: 0px 4px;")
+        self._aside = QStackedWidget()
+        self._aside.addWidget(self.coarse)
+        self._line = QWidget()
+        line = QHBoxLayout(self._line)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.addWidget(self.readout, 1)
+        line.addWidget(self._aside)
+        self._line.setFixedHeight(self.coarse.sizeHint().height())
         self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(4, 2, 4, 2)
-        self._grid.setHorizontalSpacing(6)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(2)
         self.camera.changed.connect(self._looked)
         self.set_keys((TRUE, PRIVATE))
@@ -154,6 +195,9 @@ class MapPanes(QWidget):
         pane.set_lines_visible(self._lines)
         pane.set_cities_visible(self._cities)
         pane.set_picture(self._picture)
+        pane.set_background(self._background)
+        pane.set_opacity(self._opacity)
+        pane.set_tools(self.measure, self.outline)
         pane.hovered.connect(self._hover)
         pane.region_dragged.connect(self.region_dragged)
         pane.region_drawn.connect(self.region_drawn)
@@ -171,16 +215,15 @@ class MapPanes(QWidget):
             grid.takeAt(0)
         columns = self._columns
         rows = -(-number // columns)
-        captions = sum(map(is_map, self.slots)) > 1 or CENTRES in self.slots
         for place, slot in enumerate(self.slots.values()):
             row, column = _SLOT_ROWS * (place // columns), place % columns
             for offset, widget in enumerate(slot.widgets()):
                 grid.addWidget(widget, row + offset, column)
             slot.pane.setMinimumSize(*(MIN_PANE_WIDTHS if number <= 2 else MIN_WIDTH_OF_MANY))
             slot.header.show()
-            slot.stamp.show()
+            slot.stamp.setVisible(slot.stamped)
             slot.pane.show()
-            slot.caption.setVisible(captions)
+            slot.caption.show()
             slot.bar.setVisible(not self._linked)
         for column in range(MAX_COLUMNS):
             grid.setColumnStretch(column, int(column < columns))
@@ -188,9 +231,9 @@ class MapPanes(QWidget):
         for row in range(below + 2):
             grid.setRowStretch(row, int(row % _SLOT_ROWS == 2 and row < _SLOT_ROWS * rows))
         grid.addWidget(self.shared_bars, below, 0, 1, columns)
-        grid.addWidget(self.readout, below + 1, 0, 1, columns)
+        grid.addWidget(self._line, below + 1, 0, 1, columns)
         self.shared_bars.setVisible(self._linked)
-        self.shared_bars.difference.setVisible(DIFFERENCE in self.slots)
+        self.shared_bars.arrange(Counter(_SCALES.get(key, MAPS_SCALE) for key in self.slots))
         self._even_out(self.width())
 
     @property
@@ -213,6 +256,10 @@ class MapPanes(QWidget):
         """Show the surfaces of a result; unchanged ones are not redrawn."""
         surfaces = {s.key: s for s in result.surfaces if s.key in self.slots}
         self._answered = True
+        counted = next((item.value for item in result.readouts if item.key == "users_used"), None)
+        if counted != self._users:
+            self._users = counted
+            self._measure()
         before, self._surfaces = self._surfaces, surfaces
         same = surfaces.keys() == before.keys() and all(
             before[key].values is s.values for key, s in surfaces.items()
@@ -243,13 +290,13 @@ class MapPanes(QWidget):
         for slot in self.slots.values():
             slot.pane.clear_surface()
             slot.set_stamp("")
-            slot.caption.setText("")
+            slot.clear_caption()
             slot.bar.set_scale(0.0, False)
-        self.shared_bars.show_scale(0.0, ())
+        self.shared_bars.show_scale({}, ())
         self._read_out()
 
     def top(self, key: str) -> float:
-        """Return the end of a pane's colour scale: the true map's maximum while linked."""
+        """Return the end of a pane's colour scale: for maps the true maximum while linked."""
         return self._tops.get(key) or max(self._tops.values(), default=1.0)
 
     @property
@@ -274,9 +321,15 @@ class MapPanes(QWidget):
     def set_colour_map(self, name: str) -> None:
         """Choose a colour map by name."""
         self._colours = name
-        self.shared_bars.maps.set_colours(colour_table(name))
         for slot in self.slots.values():
             slot.set_colours(name)
+        self._colour_bars()
+
+    def _colour_bars(self) -> None:
+        """Give the common bars the colours of the panes."""
+        for key, slot in self.slots.items():
+            bar = self.shared_bars.bars[_SCALES.get(key, MAPS_SCALE)]
+            bar.set_colours(slot.pane.colours_of_bar)
 
     def _measure(self) -> None:
         surfaces = self._surfaces
@@ -284,11 +337,27 @@ class MapPanes(QWidget):
         self._tops = dict(zip(surfaces, limits, strict=True))
         if not surfaces:
             return
+        unit = self._unit(next(iter(surfaces.values())))
+        self.shared_bars.set_people(unit)
         for key, surface in surfaces.items():
+            self.slots[key].bar.set_people(unit)
             self.slots[key].bar.set_scale(self._tops[key], False, surface.diverging)
         if self._linked:
             coloured = [s for s in surfaces.values() if s.overlay is None]
-            self.shared_bars.show_scale(max(self._tops.values()), coloured)
+            ends = {scale_of(s): self._tops[key] for key, s in surfaces.items()}
+            self.shared_bars.show_scale(ends, coloured)
+
+    def _unit(self, surface: Surface) -> People | None:
+        """Return the unit of people of a surface; None while shares are shown."""
+        users = self._users if self._in_people else None
+        return None if not users else People.of(users, surface)
+
+    def set_in_people(self, in_people: bool) -> None:
+        """Write people, per km² on the Earth, or shares of the total."""
+        if in_people != self._in_people:
+            self._in_people = in_people
+            self._measure()
+            self._read_out()
 
     # Region, dots, camera --------------------------------------------------------------------
 
@@ -307,6 +376,31 @@ class MapPanes(QWidget):
         for slot in self.all_slots:
             slot.pane.set_picture(pixels)
 
+    def set_background(self, picture: Picture | None) -> None:
+        """Show a picture of the user's own files behind all maps; None for none."""
+        self._background = picture
+        for slot in self.all_slots:
+            slot.pane.set_background(picture)
+            if self._opacity is not None:
+                slot.bar.set_colours(slot.pane.colours_of_bar)
+        if self._opacity is not None:
+            self._colour_bars()
+
+    def set_opacity(self, opacity: float | None) -> None:
+        """Let the background show through heatmaps; None for opaque ones."""
+        if opacity != self._opacity:
+            self._opacity = opacity
+            for slot in self.all_slots:
+                slot.pane.set_opacity(opacity)
+                slot.bar.set_colours(slot.pane.colours_of_bar)
+            self._colour_bars()
+            self._note_coarse()
+
+    def add_credit(self, credit: QWidget) -> None:
+        """Show the credit of backgrounds where the note on the outline stands without them."""
+        self._aside.insertWidget(0, credit)
+        self._note_coarse()
+
     def set_editing(self, editing: bool) -> None:
         """Switch the region tool on or off."""
         self._editing = editing
@@ -316,6 +410,7 @@ class MapPanes(QWidget):
     def set_lines_visible(self, visible: bool) -> None:
         """Show or hide coasts and borders."""
         self._lines = visible
+        self._note_coarse()
         for slot in self.all_slots:
             slot.pane.set_lines_visible(visible)
 
@@ -368,11 +463,20 @@ class MapPanes(QWidget):
         if not self.slots:
             return
         pane = self._first
+        self._note_coarse()
         # The map moved under a resting pointer.
         under = next((p.pointed_at for p in self.panes.values() if p.pointed_at), None)
         if under is not None:
             self._hover(under)
         self.looked.emit(pane.box, float(pane.width()), float(pane.height()))
+
+    def _note_coarse(self) -> None:
+        """Say that the built-in outline is coarse where a view is of a city."""
+        _, west, _, east = self._first.box
+        earth = self._region is None or self._region.plane is None
+        coarse = self._lines and earth and self._opacity is None and east - west < CITY_DEGREES
+        self._aside.setCurrentIndex(self._aside.count() - 1 if coarse else 0)
+        self._aside.setVisible(coarse or self._aside.count() > 1)
 
     # Pointer ---------------------------------------------------------------------------------
 
@@ -381,34 +485,49 @@ class MapPanes(QWidget):
         self._read_out()
 
     def _read_out(self) -> None:
-        """Show position and values under the pointer, and mark the cell in all panes."""
+        """Show position and values under the pointer, and mark the cell in all panes.
+
+        While a tool sets points its text is shown instead.
+        """
+        tool = next((tool for tool in (self.measure, self.outline) if tool.active), None)
+        if tool is not None:
+            for pane in self.panes.values():
+                pane.mark(None)
+            plane = None if self._region is None else self._region.plane
+            self.readout.setText(tool.words(plane))
+            return
         if self._pointer is None:
             for pane in self.panes.values():
                 pane.mark(None)
-            self.readout.setText("Point at the map for coordinates and the values of a cell.")
+            self.readout.setText("Hover over the map to see coordinates and cell values.")
             return
         longitude, latitude = self._pointer
-        place = [place_words(self._pointer, self.camera.scale, self._region)]
-        few = len(self._surfaces) <= 2
+        place = place_words(self._pointer, self.camera.scale, self._region)
+        few = len(self._surfaces) <= 3
         values: dict[str, str] = {}
         text: list[str] = []
-        cell_box = None
+        where, unit_name, cell_box = "", "", None
         for key, surface in self._surfaces.items():
             cell = cell_of(surface, longitude, latitude)
             if cell is None:
                 continue
             row, column, cell_box = cell
-            if not values:
-                place.append(cell_words(row, column, self._region))
-            values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
-            who = "true (curator only)" if key == TRUE and few else key.partition(":")[2] or key
-            text.append(f"{who} {values[key]}")
+            where = where or cell_words(row, column, self._region)
+            share, unit = float(surface.values[row, column]), self._unit(surface)
+            if unit is None:
+                number = values[key] = format_share(share, like=self.top(key))
+            else:
+                number, unit_name = unit.format(share), unit.unit
+                values[key] = f"{number} {unit_name}"
+            if key == DIFFERENCE and share > 0:
+                number = f"+{number}"
+            text.append(f"{key.partition(':')[2] or key} {number}")
         for key, slot in self.slots.items():
             slot.pane.mark(cell_box, values.get(key, ""))
+        known = " ".join(filter(None, (", ".join(text), unit_name)))
         # With many values some would be cut off after the position.
-        self.readout.setText(
-            ("   ·   " if few else " · ").join([*place, *text] if few else [*text, *place])
-        )
+        parts = (place, known, where) if few else (known, place, where)
+        self.readout.setText("  ·  ".join(filter(None, parts)))
 
     # Theme -----------------------------------------------------------------------------------
 
@@ -436,11 +555,31 @@ class MapPanes(QWidget):
         self.style_of_map = style
         for slot in self.all_slots:
             slot.pane.set_style(style)
+            slot.bar.set_colours(slot.pane.colours_of_bar)
+        self._colour_bars()
         self._draw_dots()
 
 
 BESIDE, MECHANISM = "beside", "mechanism"
 WITHOUT_TRUTH = "Hide the true map"
+
+
+_GROUPS = {
+    "add_remove": "Other mechanisms",
+    "replace": "Simulated without a curator",
+    "metric": "Points",
+}
+"""Headings of mechanisms, by what their ε is stated for."""
+
+
+def group_of(name: str) -> str:
+    """Return the heading above a surface in menus."""
+    if name in QUANTILES:
+        return "Spread of the draws"
+    if name in (TRUE, DIFFERENCE, ERROR):
+        return "True map, curator only"
+    mechanism = MECHANISMS.get(MADE_BY.get(name, name))
+    return _GROUPS["metric" if mechanism is None else mechanism.neighbouring]
 
 
 class PaneChooser:
@@ -500,8 +639,7 @@ class PaneChooser:
     def fill_add(self, menu: QMenu) -> None:
         """Fill the menu of surfaces to add."""
         menu.clear()
-        for name, label in self._offered():
-            self._entry(menu, name, label, partial(self.show, name))
+        self._fill_groups(menu, self.show)
 
     def fill_pane(self, key: str, menu: QMenu) -> None:
         """Fill the menu of a pane: other surfaces, and close."""
@@ -514,8 +652,7 @@ class PaneChooser:
         old = next((name for name in self.names if surface_key(name) == key), "")
         if old != TRUE:
             self._entry(menu, old, self.choices().get(old, old), lambda: None, True)
-            for name, label in self._offered():
-                self._entry(menu, name, label, partial(self.replace, old, name))
+            self._fill_groups(menu, partial(self.replace, old))
             menu.addSeparator()
         words = WITHOUT_TRUTH if old == TRUE else "Close this map"
         menu.addAction(words).triggered.connect(lambda: self.show(old, False))
@@ -523,11 +660,21 @@ class PaneChooser:
     def _choose(self, mechanism: str) -> None:
         self._session.set_value(MECHANISM, mechanism, self._study())
 
+    def _fill_groups(self, menu: QMenu, do: Callable[[str], None]) -> None:
+        """Append the surfaces that are not shown, by group, each below a heading."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, label in self._offered():
+            groups.setdefault(group_of(name), []).append((name, label))
+        for group, entries in groups.items():
+            if menu.actions():
+                menu.addSeparator()
+            menu.addAction(group).setEnabled(False)
+            for name, label in entries:
+                self._entry(menu, name, label, partial(do, name))
+
     def _entry(
         self, menu: QMenu, name: str, label: str, do: Callable[[], None], now: bool | None = None
     ) -> None:
-        if name in (DIFFERENCE, TRUE) and menu.actions():
-            menu.addSeparator()  # surfaces of true data form a group of their own
         action = menu.addAction(label)
         action.setToolTip("Curator only" if name in (TRUE, DIFFERENCE, ERROR) else "")
         action.setCheckable(now is not None)

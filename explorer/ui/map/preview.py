@@ -43,7 +43,8 @@ class PreviewStack(QStackedWidget):
         self._panes, self._banner, self._data = panes, banner, data
         self._loaded = False
         self.picture: PreviewPicture | None = None
-        """Widgets replaced by the preview."""
+        self.around: tuple[QWidget, ...] = ()
+        """Widgets that describe the check-ins of the maps; disabled during the preview."""
         self._early = QWidget()
         self._camera = MapCamera(self)
         self.slot = Slot(self._camera, self._early)
@@ -54,7 +55,6 @@ class PreviewStack(QStackedWidget):
         column.addWidget(self.slot.stamp)
         column.addWidget(self.slot.pane, 1)
         self.slot.header.show()
-        self.slot.stamp.show()
         self.slot.pane.show()
         rest = styled_label("muted", UNREAD_NOTE, word_wrap=True)
         rest.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -83,7 +83,7 @@ class PreviewStack(QStackedWidget):
         pane.set_style(self._panes.style_of_map)
         pane.set_region(picture.region)
         pane.set_surface(picture.values, picture.region, float(picture.values.max()))
-        header.set_title(f"True heatmap: {picture.label}")
+        header.set_title(f"True: {picture.label}")
         self.slot.set_stamp(f"{picture.label} — {stamp(synthetic=False, curator_only=True)}")
         pane.setAccessibleName(f"True heatmap, {picture.label}, curator only")
         if before is None or before.region != picture.region:
@@ -112,14 +112,7 @@ class PreviewStack(QStackedWidget):
             self._banner.show_problem(Problem("hint", HINT))
 
     def _turn_to(self, page: QWidget) -> None:
-        """Show a page; surrounding widgets describe other check-ins and are hidden."""
+        """Show a page; what describes the check-ins of the maps is disabled beside another."""
         self.setCurrentWidget(page)
-        parent = self.parentWidget()
-        around = parent.layout() if parent is not None else None
-        if around is None:
-            return
-        for place in range(around.count()):
-            item = around.itemAt(place)
-            widget = item.widget() if item is not None else None
-            if widget is not None and widget not in (self, self._banner):
-                widget.setEnabled(page is self._panes)
+        for widget in self.around:
+            widget.setEnabled(page is self._panes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, SignalInstance
 
 from explorer.engine.session.session import Session
-from explorer.geography.region import Box, Region
+from explorer.geography.region import Box, PolygonRegion, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.errors import Banner, Problem, explain
 
@@ -205,6 +206,35 @@ class RegionDrag(QObject):
             return
         self._banner.settled("region")
         self._session.set_selection(drawn, gesture)
+
+    def set_outline(self, points: Sequence[tuple[float, float]], origin: Origin) -> bool:
+        """Set a polygon of (latitude, longitude) as one undo step, or show why it is invalid.
+
+        Returns
+        -------
+        bool
+            Whether it is set.
+        """
+        selection = self._session.state.selection
+        if selection is None:
+            self._banner.show_problem(Problem("hint", "Open check-ins before choosing a region."))
+            return False
+        try:
+            region = PolygonRegion.of(points)
+        except ValueError as error:
+            self._banner.show_problem(explain(error, "region"))
+            return False
+        self._banner.settled("region")
+        drawn = replace(selection, region=region, region_from=all_sides(origin))
+        self._session.set_selection(drawn)
+        return True
+
+    def use_box(self) -> None:
+        """Replace a polygon by the box around it, as one undo step."""
+        selection = self._session.state.selection
+        if selection is not None and selection.region.polygon is not None:
+            region = selection.region.at(selection.region.box)
+            self._session.set_selection(replace(selection, region=region))
 
     def _follow(self, box: Box) -> None:
         self.before = self.before or self._session.state.selection

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from explorer.figures.colour_maps import colour_table, diverging_table
 from explorer.geography.region import Region
+from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import ScalarResult, Surface
 from explorer.studies.heatmap.parameters import (
     CENTRES,
@@ -22,134 +23,104 @@ from explorer.studies.heatmap.parameters import (
     is_map,
     is_private,
 )
-from explorer.studies.heatmap.text import FAR, in_unit
+from explorer.studies.heatmap.text import AVERAGE_ERROR, SYNTHETIC, in_unit
 from explorer.ui.base.styled import plain_label, plain_tip, tool_button
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.colour_bar import ColourBar
-from explorer.ui.map.metrics import format_readout
 from explorer.ui.map.pane import MapPane
-from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 
 _LEFT_OUT = re.compile(r", ε = [^,]*| \(.*\)| of \d+ draws")
 """Omitted from a title without space: parts common to all maps or explained in the tool tip."""
-_GAP = 14
-"""Width in pixels of a header without title, badge and button."""
+HEADER_HEIGHT, STAMP_HEIGHT, CAPTION_HEIGHT = 19, 32, 17
 
 
 class PaneHeader(QWidget):
-    """Title of a pane, a badge for the kind of surface, and a menu button.
+    """Title of a pane: its kind in bold and what is drawn, with a menu button.
 
-    The title has priority: where both do not fit the badge is shortened, then the part of the title
-    after its colon; finally the badge is one word and the title omits ε, which is the same for all
-    maps.
+    Where the second part does not fit it omits ε, which is the same for all maps.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._badges: tuple[str, ...] = ("",)
-        self._title = ""
-        self.title = FixedSizeLabel()
+        self._title = self._drawn = ""
+        self.title = plain_label()
         font = QFont(self.title.font())
-        font.setWeight(QFont.Weight.DemiBold)
+        font.setWeight(QFont.Weight.Bold)
         self.title.setFont(font)
-        self.badge = plain_label()
-        self.badge.setObjectName("badge")
-        self.badge.setStyleSheet("padding: 2px 5px;")
+        self.detail = FixedSizeLabel()
+        self.detail.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.menu = QMenu(self)
         self.button = tool_button("▾", name="Change or close this map", quiet=True)
-        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self.button.setStyleSheet(
+            "QToolButton { padding: 0 4px; } QToolButton::menu-indicator { image: none; }"
+        )
         self.button.setMenu(self.menu)
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.hide()
         row = QHBoxLayout(self)
-        row.setContentsMargins(2, 0, 2, 0)
-        row.setSpacing(4)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.badge)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(5)
+        row.addWidget(self.title)
+        row.addWidget(self.detail, 1)
         row.addWidget(self.button)
-
-    def set_kind(self, badges: tuple[str, ...], tip: str) -> None:
-        """Set the badge in decreasing lengths, and its explanation."""
-        self._badges, badge = badges, badges[0]
-        self.badge.setText(badge)
-        self.badge.setToolTip(tip)
-        self.badge.setAccessibleName(badge)
+        for widget in (self, self.button):
+            widget.setFixedHeight(HEADER_HEIGHT)
 
     def set_changeable(self, changeable: bool) -> None:
         """Show the button if other surfaces are available."""
-        if self.button.isHidden() is changeable:
-            self.button.setVisible(changeable)
-            self._choose_form()
+        self.button.setVisible(changeable)
 
     def set_title(self, text: str) -> None:
-        """Set the title."""
-        if text != self._title:
-            self._title = text
-            self.title.setToolTip(plain_tip(text))
-            self.button.setAccessibleName(f"Change or close: {text}")
-            self.button.setToolTip("Show something else here, or close this map")
-            self._choose_form()
+        """Set the title: kind and, after a colon, what is drawn."""
+        if text == self._title:
+            return
+        self._title = text
+        kind, _, self._drawn = text.partition(": ")
+        if kind != self.title.text():
+            self.title.setText(kind)
+        self.title.setAccessibleName(text)
+        for widget in (self.title, self.detail):
+            widget.setToolTip(plain_tip(text))
+        self.button.setAccessibleName(f"Change or close: {text}")
+        self.button.setToolTip("Show another map here, or close this one")
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit to the new size."""
         super().resizeEvent(event)
-        self._choose_form()
+        self._fit()
 
-    def _choose_form(self) -> None:
-        long, *shorter = self._badges
-        space = self.width() - _GAP
-        space -= 0 if self.button.isHidden() else self.button.sizeHint().width() + 4
-        rest = self._title.partition(": ")[2] or self._title
-        forms = [(long, self._title), *((badge, self._title) for badge in shorter[:1])]
-        forms += [(badge, rest) for badge in shorter]
-        forms += [(self._badges[-1], _LEFT_OUT.sub("", rest))]
-        metrics = QFontMetrics(self.title.font())
-        badge, title = next(
-            (
-                form
-                for form in forms
-                if self._badge_width(form[0]) + metrics.horizontalAdvance(form[1]) <= space
-            ),
-            forms[-1],
-        )
-        if badge != self.badge.text():
-            self.badge.setText(badge)
-        self.title.setText(title)
-        self.title.setAccessibleName(self._title)
-
-    def _badge_width(self, text: str) -> int:
-        metrics = self.badge.fontMetrics()
-        frame = self.badge.sizeHint().width() - metrics.horizontalAdvance(self.badge.text())
-        return frame + metrics.horizontalAdvance(text)
+    def _fit(self) -> None:
+        fits = self.detail.fontMetrics().horizontalAdvance(self._drawn) <= self.detail.width()
+        self.detail.setText(self._drawn if fits else _LEFT_OUT.sub("", self._drawn))
 
 
 def short_title(label: str) -> str:
     """Return a surface's label without the word common to all titles."""
-    first, colon, rest = label.partition(" heatmap: ")
-    return f"{first}: {rest}" if colon else label
+    return label.replace(" heatmap", "", 1)
 
 
-Kind = tuple[tuple[str, ...], str]
-"""Badge in decreasing lengths, and its explanation."""
-
-_TRUTH: Kind = (
-    ("curator only", "curator"),
-    "Drawn from the real check-ins without any noise. Only who holds the data may see it.",
+_CURATOR_ONLY = (
+    "curator only:",
+    "based on the real data",
+    "Drawn from the real check-ins, without accounting: only who holds the data may see it.",
 )
-_COMPARED: Kind = (
-    ("curator only", "curator"),
-    "Made from the real check-ins, without accounting: only who holds the data may see it.",
+_PREVIEW = (
+    "preview only – not private,",
+    "do not share",
+    "The noise comes from a seed, so the noise can be drawn again. For planning only; do not "
+    "publish.",
 )
-_NOISY: Kind = (
-    ("demonstration noise", "demo noise", "demo"),
-    "The noise comes from the seed shown, so that it can be drawn again: good for looking, not for "
-    "a release.",
-)
+_CAPTIONS = {DIFFERENCE: "red: too many, blue: too few"}
+DIGITS = 3
+"""Significant digits of an error, as in the headline."""
+PEOPLE, CHECKINS = "users_used", "checkins"
+"""Scalar results shown below the true map."""
 OF_CENTRES = ("centres_cost", "centres_true", "centres_emd", "centres_kappa")
 """Scalar results whose notes describe a pane of centres; the first two are shown below it."""
-_TITLES = {TRUE: "True heatmap", PRIVATE: "Private heatmap", **dict(CHOICES)}
-_TITLES[TRUE] = "True heatmap"
+_TITLES = {PRIVATE: "Private", **dict(CHOICES), TRUE: "True"}
 
 
 def title_of(key: str) -> str:
@@ -162,14 +133,18 @@ class Slot:
 
     def __init__(self, camera: MapCamera, parent: QWidget) -> None:
         self.key = ""
+        self._stamped = False
         self.pane = MapPane(camera, "", parent)
         self.header = PaneHeader(parent)
-        self.stamp = FixedSizeLabel()
-        """Stamp of the picture, above it."""
-        self.stamp.setParent(parent)
-        self.caption = FixedSizeLabel()
+        self.stamp = FixedSizeText("pane-stamp", parent, lines=2)
+        """Who may see the picture, above it."""
+        self.stamp.setFixedHeight(STAMP_HEIGHT)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        policy.setRetainSizeWhenHidden(True)
+        self.stamp.setSizePolicy(policy)
+        self.caption = FixedSizeLabel(smallest=0.85)
         self.caption.setParent(parent)
-        self.caption.setAccessibleDescription("Distance from the true map, curator only")
+        self.caption.setFixedHeight(CAPTION_HEIGHT)
         self.bar = ColourBar("Colour scale", parent)
         # Equal panes show equal boxes, independent of their headers.
         self.header.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -179,15 +154,20 @@ class Slot:
     def take(self, key: str, colours: str) -> None:
         """Use for another surface, which is not known yet."""
         self.key = key
-        badges, tip = _NOISY if is_private(key) else _TRUTH if key == TRUE else _COMPARED
         title = title_of(key)
-        self.header.set_kind(badges, tip)
         self.header.set_title(title)
-        self.pane.setAccessibleName(f"{title}, {badges[0]}")
+        self.pane.setAccessibleName(f"{title}, {self._kind[0].rstrip(':,')}")
         self.bar.setAccessibleName(f"Colour scale: {title}")
-        self.caption.setText("")
+        self.clear_caption()
         self.caption.setToolTip("")
         self.caption.setEnabled(True)
+        font = QFont(self.header.detail.font())
+        font.setBold(is_map(key) and key != TRUE)
+        self.caption.setFont(font)
+        muted = not font.bold()
+        self.caption.setForegroundRole(
+            QPalette.ColorRole.PlaceholderText if muted else QPalette.ColorRole.WindowText
+        )
         self.pane.set_dots(None, None)
         self.set_stamp("")
         self.pane.clear_surface()
@@ -195,9 +175,8 @@ class Slot:
 
     def set_colours(self, name: str) -> None:
         """Set a colour map by name; differences have their own."""
-        table = self.table(name)
-        self.pane.set_colours(table, self.key == DIFFERENCE)
-        self.bar.set_colours(table)
+        self.pane.set_colours(self.table(name), self.key == DIFFERENCE)
+        self.bar.set_colours(self.pane.colours_of_bar)
 
     def table(self, name: str) -> np.ndarray:
         """Return the colours that this pane uses of a colour map."""
@@ -212,24 +191,57 @@ class Slot:
         self.set_stamp(surface.stamp)
         self.header.set_title(short_title(surface.label))
 
+    @property
+    def _kind(self) -> tuple[str, str, str]:
+        """Two lines of the stamp and their explanation."""
+        return _PREVIEW if is_private(self.key) else _CURATOR_ONLY
+
     def set_stamp(self, text: str) -> None:
-        """Show the stamp, elided; the tool tip has the full text."""
-        self.stamp.setText(text)
-        self.stamp.setToolTip(plain_tip(text))
+        """Show the stamp of a picture, in two lines; empty hides it."""
+        first, second, tip = self._kind
+        self.stamp.setText(f"{first}\n{text if text == SYNTHETIC else second}")
+        self.stamp.setToolTip(plain_tip(f"{text}\n{tip}"))
+        self._stamped = bool(text)
+        self.stamp.setVisible(self._stamped)
 
     def show_readouts(self, known: Mapping[str, ScalarResult], region: Region | None) -> None:
         """Show the error of this draw below it; if not known yet the former stays, greyed."""
         if self.key == CENTRES:
-            notes = [known[key].note for key in OF_CENTRES if key in known]
+            there = [known[key] for key in OF_CENTRES if key in known]
+            notes = [item.note for item in there]
             self.caption.setText("; ".join(notes[:2]))
             self.caption.setToolTip("\n\n".join(notes))
+            exact = any(item.curator_only for item in there)
+            self.caption.setAccessibleDescription("curator only" if exact else "")
             return
-        far = self.key.replace(PRIVATE, in_unit(FAR, region), 1)
-        item = known.get(far) if is_map(self.key) else None
-        distance = format_readout(item) if item is not None else ""
+        if self.key == TRUE:
+            self._show_counts(known)
+        if not is_map(self.key) or self.key == TRUE:
+            return
+        far = self.key.replace(PRIVATE, in_unit(AVERAGE_ERROR, region), 1)
+        item = known.get(far)
+        value = None if item is None else item.value
+        distance = "" if value is None else nearest(value, DIGITS)
         if item is not None and distance:
-            self.caption.setText(f"off by {distance} {item.unit} in this draw")
+            self.caption.setText(f"average error {distance} {item.unit} (this map)")
         self.caption.setEnabled(bool(distance))
+
+    @property
+    def stamped(self) -> bool:
+        """Whether there is a picture with a stamp."""
+        return self._stamped
+
+    def clear_caption(self) -> None:
+        """Show the caption of a pane without a result."""
+        self.caption.setText(_CAPTIONS.get(self.key, ""))
+
+    def _show_counts(self, known: Mapping[str, ScalarResult]) -> None:
+        """Show how many people and check-ins the map has; if not known yet the former stay."""
+        counts = [known[key].value for key in (PEOPLE, CHECKINS) if key in known]
+        there = len(counts) == 2 and None not in counts
+        if there:
+            self.caption.setText(f"{counts[0]:,.0f} people, {counts[1]:,.0f} check-ins")
+        self.caption.setEnabled(there)
 
     def widgets(self) -> tuple[QWidget, ...]:
         """Return the widgets from top to bottom."""

@@ -1,11 +1,12 @@
-"""Actions of the map and their tool bar, in one or two rows."""
+"""Actions of the map and their tool bar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -80,138 +81,101 @@ def action_button(action: QAction, short: str = "") -> QToolButton:
 
 
 def menu_button(text: str, tip: str, name: str, menu: QMenu) -> QToolButton:
-    """Return a button that opens a menu, in the tab order."""
-    button = tool_button(text, tip, name)
+    """Return a button that opens a menu, in the tab order; its text ends with ▾."""
+    button = tool_button(f"{text} ▾", tip, name)
+    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 
 
-SPACING, ASIDE_SPACING = 4, 12
+ROW_HEIGHT, SPACING = 28, 8
+_OFFERED = {"copy-link": "Copy &link", "export": "E&xport…"}
+"""Menu actions that also have a button, with its text."""
+
+
+def _follow(button: QToolButton, action: QAction) -> None:
+    button.setEnabled(action.isEnabled())
 
 
 class ToolBar(QWidget):
-    """Tool bar; in small windows tabs above it replace the button that opens a view.
-
-    Widgets that do not fit move up beside the tabs, and some buttons remain in the menu only.
+    """Tabs of the two pages with actions on the result, and below them the tools of the map.
 
     Parameters
     ----------
-    opens : QWidget
-        Button of the view, first in the row.
     action : QAction
-        Its action; checked while the view is open.
-    left, right : iterable of QWidget
-    aside : sequence of QWidget
-        Moved up first; otherwise the last on the left and the first on the right.
-    spare : sequence of QWidget
-        Some of the left that the menu contains too: hidden next.
+        Checked while the second page is shown.
+    of_maps : iterable of QWidget
+        Buttons right of the tabs, for the maps only.
+    tools : iterable of QWidget
+    last : QWidget
+        At the right end of the tools.
     """
 
     def __init__(
-        self,
-        opens: QWidget,
-        action: QAction,
-        left: Iterable[QWidget],
-        right: Iterable[QWidget],
-        aside: tuple[QWidget, QWidget],
-        spare: Iterable[QWidget],
+        self, action: QAction, of_maps: Iterable[QWidget], tools: Iterable[QWidget], last: QWidget
     ) -> None:
         super().__init__()
         self.setAccessibleName("Map tools")
-        # All of it fits beside both panels of a window 1280 pixels wide.
-        self.setStyleSheet("QToolButton { padding: 4px 6px; }")
-        self._opens, self._action, self._aside, self._spare = opens, action, aside, tuple(spare)
-        self._left, self._right = (opens, *left), tuple(right)
-        self._small = False
-        self._fitted: object = None
         self.tabs = QTabBar()
         self.tabs.setDrawBase(False)
-        self.tabs.setAccessibleName("Maps or Which ε?")
-        for title in ("Maps", action.text().replace("&", "")):
-            self.tabs.addTab(title)
+        self.tabs.setAccessibleName("Maps or Utility")
+        self.tabs.addTab("Maps")
+        self.tabs.addTab("Utility")
+        self.tabs.setTabToolTip(1, action.toolTip())
+        self.tabs.setTabData(1, action)
         self.tabs.currentChanged.connect(lambda index: action.setChecked(bool(index)))
         action.toggled.connect(lambda shown: self.tabs.setCurrentIndex(int(shown)))
-        action.toggled.connect(self._fit)
+        action.toggled.connect(self._show_page)
+        self._of_maps = tuple(of_maps)
+        self._offered: list[QWidget] = []
+        self._of_tools = (*tools, last)
+        self._upper, self._lower = QHBoxLayout(), QHBoxLayout()
+        self._tools = QWidget()
+        self._tools.setLayout(self._lower)
+        # No row may keep a window from becoming narrower.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(1)
+        self._upper.addWidget(self.tabs)
+        self._upper.addStretch(1)
+        for button in self._of_maps:
+            self._add(self._upper, button)
+        for tool in self._of_tools:
+            if tool is last:
+                self._lower.addStretch(1)
+            self._add(self._lower, tool)
         box = QVBoxLayout(self)
-        box.setContentsMargins(4, 2, 4, 2)
-        box.setSpacing(2)
-        self._upper, self._lower = QWidget(), QWidget()
+        box.setContentsMargins(0, 4, 0, 4)
+        box.setSpacing(SPACING)
+        box.addLayout(self._upper)
+        box.addWidget(self._tools)
         for row in (self._upper, self._lower):
-            line = QHBoxLayout(row)
-            line.setContentsMargins(0, 0, 0, 0)
-            line.setSpacing(ASIDE_SPACING if row is self._upper else SPACING)
-            # Minimum width 0: what does not fit is placed elsewhere.
-            row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            row.setMinimumWidth(1)
-            box.addWidget(row)
-        self._lay_out(aside_above=False)
-        self._fit()
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(SPACING)
 
-    def set_small(self, small: bool) -> None:
-        """Show tabs instead of the button, or the button."""
-        self._small = small
-        self._fit()
+    def offer(self, actions: Mapping[str, QAction]) -> None:
+        """Add buttons for menu actions on the page in front, right of the others."""
+        for key, text in _OFFERED.items():
+            action = actions[key]
+            button = tool_button(text, action.statusTip(), text.replace("&", ""))
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(action.trigger)
+            follow = partial(_follow, button, action)
+            action.changed.connect(follow)
+            follow()
+            self._offered.append(button)
+            self._add(self._upper, button)
 
     @property
-    def _needed(self) -> int:
-        """Width of a single row with everything."""
-        shown = (*self._left[self._small :], *self._right)
-        widths = [widget.sizeHint().width() + SPACING for widget in (*shown, *self._aside)]
-        return sum(widths) + SPACING
+    def in_order(self) -> tuple[QWidget, ...]:
+        """Tabs, buttons and tools from the upper left."""
+        return (self.tabs, *self._of_maps, *self._offered, *self._of_tools)
 
-    def _fit(self, *_: object) -> None:
-        """Arrange the widgets for the present width."""
-        over = self._needed - (self.width() - 8)
-        above = self._small or over > 0
-        over -= above * sum(widget.sizeHint().width() + SPACING for widget in self._aside)
-        open_alone = self._small and self._action.isChecked()
-        fitted = (self._small, above, over > 0, open_alone)
-        if fitted == self._fitted:
-            return
-        self._fitted = fitted
-        self._lay_out(above)
-        self.tabs.setVisible(self._small)
-        self._opens.setVisible(not self._small)
-        for widget in self._spare:
-            widget.setVisible(not over > 0)
-        self._upper.setVisible(above)
-        self._lower.setVisible(not open_alone)
+    def _add(self, row: QHBoxLayout, widget: QWidget) -> None:
+        widget.setFixedHeight(ROW_HEIGHT)
+        row.addWidget(widget)
 
-    def _lay_out(self, aside_above: bool) -> None:
-        users, seed = self._aside
-        rows = (
-            (self._upper, (self.tabs, None, *(self._aside if aside_above else ()))),
-            (
-                self._lower,
-                (
-                    *self._left,
-                    *(() if aside_above else (users,)),
-                    None,
-                    *(() if aside_above else (seed,)),
-                    *self._right,
-                ),
-            ),
-        )
-        for row, widgets in rows:
-            line = row.layout()
-            assert isinstance(line, QHBoxLayout)
-            while line.count():
-                line.takeAt(0)
-            for widget in widgets:
-                if widget is None:
-                    line.addStretch(1)
-                else:
-                    line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the available width."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        """Follow longer texts."""
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._fit()
-        return super().event(event)
+    def _show_page(self, second: bool) -> None:
+        for widget in (self._tools, *self._of_maps):
+            widget.setVisible(not second)

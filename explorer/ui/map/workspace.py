@@ -3,44 +3,56 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Self
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from explorer.bounded import call
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.service import AnswerRunner, StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
+from explorer.geography.background import MEMORY, outline
+from explorer.geography.cities import City
 from explorer.geography.region import Box, Region
-from explorer.studies.base.study import Fidelity, Request, Result
+from explorer.studies.base.study import Fidelity, Origin, Request, Result
 from explorer.studies.heatmap.parameters import ERROR, OF_DRAWS
 from explorer.studies.registry import study_info, study_infos
-from explorer.ui.base.errors import Banner, Problem
+from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.playback import InputWatcher
-from explorer.ui.base.styled import plain_label
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
+from explorer.ui.dialogs.region_points import RegionPointsDialog
 from explorer.ui.map import tool_bar
+from explorer.ui.map.backgrounds import BackgroundBar, BackgroundMenu, Backgrounds, ink_for
 from explorer.ui.map.cells import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions, UsersLine
 from explorer.ui.map.layers import Dots, prepare_tiles
-from explorer.ui.map.metrics import MetricsStrip
+from explorer.ui.map.measure import PointsTool
+from explorer.ui.map.metrics import HowGood, MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes, PaneChooser
+from explorer.ui.map.places import PlaceField, box_of
 from explorer.ui.map.preview import HINT, PreviewStack
 from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.tool_bar import ToolBar
-from explorer.ui.map.utility.toggle import MAX_NARROW_PANES, MapHeadline, UtilityToggle
+from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
+from explorer.ui.plot.map_style import style_for
 
+MARGINS = (0, 8, 7, 8)
+"""Of the page, in pixels: left, top, right, bottom."""
+CARD_HEIGHT, PLACE_WIDTH, SIGN_WIDTH = 82, 150, 30
 FRAME_S = 0.04
 """Shortest time between two draws: 25 per second."""
 
@@ -130,6 +142,7 @@ class Play(QObject):
             self._next.start(max(0, round(1e3 * rest)))
 
 
+OUTLINE_FILES = "Areas (*.geojson *.json *.gpkg *.shp);;All files (*)"
 PREPARE_AFTER_MS = 300
 """Delay after the first show before tiles are built; until then the first picture needs the
 interpreter."""
@@ -159,11 +172,11 @@ class MapWorkspace(Workspace):
         self._controller = controller
         self._data = data_controller
         self._pending_box: Box | None = None
-        self._went_home = self._prepared = False
+        self._went_home = self._prepared = self._had_background = False
         self.setAccessibleName("Map")
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
-        self.banner = Banner()
+        self.banner = Banner(self, Qt.Edge.BottomEdge)
         self.preview = PreviewStack(self.panes, self.banner, data_controller, controller)
         self.preview.currentChanged.connect(lambda _page: self.exportable_changed.emit())
         self.dots = Dots(data_controller, self)
@@ -171,30 +184,69 @@ class MapWorkspace(Workspace):
         self.beside = PaneChooser(session, self._map_study)
         self.play = Play(service, self)
         self._prepare = LatestJob("preparing the basemap", self)
+        self.points_dialog: RegionPointsDialog | None = None
+        self._outlines = LatestJob("reading a region", self)
+        self._outlines.done.connect(lambda _, points: self._take_outline(points, Origin.TYPED))
+        self._outlines.failed.connect(
+            lambda _, error: self.banner.show_problem(explain(error, "region"))
+        )
         self._soon = QTimer(self, singleShot=True)
         self._soon.setInterval(PREPARE_AFTER_MS)
         self._soon.timeout.connect(lambda: self._prepare.submit("tiles", lambda _: prepare_tiles()))
-        self.seed_label = plain_label()
-        self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
+        self.maps = QWidget()
+        self.maps.setAccessibleName("Maps")
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
-        self.utility = UtilityToggle(
-            session, service, self.banner, self.metrics, self.preview, self
-        )
+        self.utility = UtilityToggle(session, service, self.banner, self.maps, self)
         self.exported, self.answer = self.utility.exported, MapHeadline(self.utility)
         self.contributions = Contributions(self.users, self.utility.action, self)
         self.backdrop = Backdrop(service, self.banner, self)
         self.backdrop.changed.connect(lambda: self.panes.set_picture(self.backdrop.pixels))
+        self.backgrounds = Backgrounds(self.banner, self)
+        self.backgrounds.changed.connect(self._follow_backgrounds)
+        self.backgrounds.drawn.connect(self.panes.set_background)
+        self.panes.coarse.clicked.connect(self.backgrounds.choose)
+        self.places = PlaceField(self.panes)
+        self.places.chosen.connect(self.show_place)
         self._make_actions()
+        self.background_bar = BackgroundBar(self.backgrounds, self.lines_action)
+        self.panes.add_credit(self.background_bar.credit)
+        self.how_good = HowGood(self.metrics, self.users)
+        self.tools = self._tools()
+        self.offer = self.tools.offer
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 2)
-        box.setSpacing(2)
-        for part in (self.answer, self._tools(), self.banner, self.preview, self.metrics):
-            box.addWidget(part, int(part is self.preview))
-        box.addWidget(self.contributions)
+        box.setContentsMargins(*MARGINS)
+        box.setSpacing(4)
+        for part in (self.answer, self.tools):
+            box.addWidget(part)
+        box.addWidget(self.maps, 1)
+        below = QHBoxLayout()
+        below.setSpacing(8)
+        for card, share in ((self.how_good, 6), (self.background_bar, 5)):
+            card.setFixedHeight(CARD_HEIGHT)
+            card.setMinimumWidth(1)
+            below.addWidget(card, share)
+        column = QVBoxLayout(self.maps)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self.preview, 1)
+        column.addLayout(below)
+        column.addWidget(self.metrics)
+        column.addWidget(self.contributions)
+        self.preview.around = (
+            self.answer,
+            self.tools,
+            self.how_good,
+            self.background_bar,
+            self.metrics,
+            self.contributions,
+        )
         self.utility.append_to(box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)
+        self.panes.looked.connect(self.backgrounds.set_view)
         self.panes.menu_requested.connect(self.beside.fill_pane)
         self.play.drawn.connect(self._show_draw)
         self.play.stopped.connect(self._play_stopped)
@@ -215,6 +267,7 @@ class MapWorkspace(Workspace):
         page.side_panel = panel = DataPanel(window.session, window.data, page, page)
         window.answers["map"].failed.connect(panel.time_play.stop)
         page.utility.join(window)
+        page.remember_backgrounds(window)
         return page
 
     @property
@@ -222,9 +275,16 @@ class MapWorkspace(Workspace):
         """Box in view."""
         return self.panes.box
 
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return headline, tabs, actions, tools, maps and cards, or curves."""
+        below = (self.preview, self.how_good, self.background_bar)
+        curves = () if self.utility.view is None else (self.utility.view,)
+        return (self.answer, *self.tools.in_order, self.banner, *below, *curves)
+
     def view_actions(self) -> list[QAction]:
         """Return the actions for the View menu; separators end groups."""
-        return list(self._view_actions)
+        # The action of a menu is asked for anew: Python's object of it may not outlive the call.
+        return [a.menuAction() if isinstance(a, QMenu) else a for a in self._view_actions]
 
     @property
     def unread(self) -> bool:
@@ -243,6 +303,8 @@ class MapWorkspace(Workspace):
             show_cities=self.cities_action.isChecked(),
             show_contributions=self.contributions.action.isChecked(),
             picture=self.backdrop.value or self.backdrop.awaited,
+            backgrounds=self.backgrounds.values,
+            heatmap_opacity=self.backgrounds.opacity,
         )
 
     def apply_view_state(self, state: ViewState) -> None:
@@ -254,12 +316,17 @@ class MapWorkspace(Workspace):
         self._colour_actions[state.colour_map].setChecked(True)
         self.panes.set_colour_map(state.colour_map)
         self.backdrop.restore(state.picture)
+        self.backgrounds.restore(state.backgrounds, state.heatmap_opacity)
         if state.map_box is not None:
             self._went_home = True
             if self.isVisible():
                 self.panes.look_at(state.map_box)
             else:
                 self._pending_box = state.map_box
+
+    def show_refused(self, values: str) -> None:
+        """Say that the answer is still for these values."""
+        self.answer.show_old(values)
 
     def close_workspace(self) -> None:
         """Stop background work before the window closes."""
@@ -269,9 +336,25 @@ class MapWorkspace(Workspace):
         self.play.close()
         self.dots.close()
         self.backdrop.close()
+        self.backgrounds.close()
+        self._outlines.close()
         self.utility.close_view()
         self._soon.stop()
         self._prepare.close()
+
+    def remember_backgrounds(self, window: WorkspaceHost) -> None:
+        """Keep the files opened behind the map in a window's saved session."""
+        store = window.session_store
+        self.backgrounds.known = tuple(store.backgrounds)
+        note = store.note_backgrounds
+        self.backgrounds.known_changed.connect(lambda: note(self.backgrounds.known))
+
+    def _follow_backgrounds(self) -> None:
+        active = self.backgrounds.active
+        if active and not self._had_background:
+            self.lines_action.setChecked(False)  # the coarse outline beside true coasts misleads
+        self._had_background = active
+        self.panes.set_opacity(self.backgrounds.opacity if active else None)
 
     def set_region_box(self, box: Box) -> None:
         """Set a region as one undo step, or show why it is invalid."""
@@ -289,6 +372,78 @@ class MapWorkspace(Workspace):
             aspect = self.panes.camera.aspect
             self.panes.home(self._data.current.extent)
             self.panes.camera.set_aspect(aspect)
+
+    def _end_others(self, own: QAction, on: bool) -> None:
+        """Switch the other tools off."""
+        if on:
+            for action in (self.region_action, self.polygon_action, self.measure_action):
+                if action is not own:
+                    action.setChecked(False)
+
+    def _set_points(self, tool: PointsTool, on: bool) -> None:
+        """Switch a tool that sets points on or off."""
+        tool.set_active(on)
+        if on:
+            next(iter(self.panes.panes.values())).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _close_polygon(self, points: Sequence[tuple[float, float]]) -> None:
+        if self.region_drag.set_outline(points, Origin.DRAWN):
+            self.polygon_action.setChecked(False)
+
+    def type_points(self) -> None:
+        """Open the dialog for the corners of a polygon."""
+        selection = self._session.state.selection
+        if selection is None or not on_earth(selection.region):
+            return
+        dialog = self.points_dialog = RegionPointsDialog(selection.region, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.entered.connect(lambda points: self._take_outline(points, Origin.TYPED))
+        dialog.open()
+
+    def choose_outline(self) -> None:
+        """Ask for a file with the outline of the region."""
+        name, _ = QFileDialog.getOpenFileName(
+            self, "Region from a file", str(Path.home()), OUTLINE_FILES
+        )
+        if name:
+            self.open_outline(name)
+
+    def open_outline(self, path: str) -> None:
+        """Read the outline of the region from a file."""
+        self._outlines.submit(
+            path,
+            lambda task: call(
+                outline, path, name=Path(path).name, memory=MEMORY, cancelled=task.cancelled
+            ),
+        )
+
+    def _take_outline(self, points: Sequence[tuple[float, float]], origin: Origin) -> None:
+        if self.region_drag.set_outline(points, origin):
+            self.go_home()
+
+    def edit_polygon(self) -> None:
+        """Go on drawing the present polygon: take corners back, set others, close it."""
+        selection = self._session.state.selection
+        if selection is not None and selection.region.outline:
+            self.polygon_action.setChecked(True)
+            corners = selection.region.outline
+            self.panes.outline.begin_with([(lon, lat) for lat, lon in corners])
+
+    def use_box(self) -> None:
+        """Replace a polygon by the box around it."""
+        self.region_drag.use_box()
+
+    def find_place(self) -> None:
+        """Open the field that finds places."""
+        self.utility.action.setChecked(False)
+        self.places.open()
+
+    def show_place(self, city: City) -> None:
+        """Zoom to a town or position; the region stays as it is."""
+        self._went_home = True
+        self._pending_box = None if self.isVisible() else box_of(city)
+        if self.isVisible():
+            self.panes.look_at(box_of(city))
 
     def new_noise(self) -> None:
         """Draw the demonstration noise again."""
@@ -315,80 +470,147 @@ class MapWorkspace(Workspace):
         action = partial(tool_bar.make_action, self)
         self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
-        self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
+        self.polygon_action = action(
+            "Draw polygon", "P", "Click corners, or arrows and Enter; Esc ends", True
+        )
+        self.points_action = action("T&ype points…", (), "The region as a list of lat, lon")
+        self.points_action.triggered.connect(lambda *_: self.type_points())
+        self.outline_action = action(
+            "Region from file…", (), "One area of a GeoJSON, GeoPackage or Shapefile"
+        )
+        self.outline_action.triggered.connect(lambda *_: self.choose_outline())
+        self.box_action = action(
+            "Use the polygon’s bo&x", (), "Count all check-ins in the box around the polygon"
+        )
+        self.box_action.triggered.connect(lambda *_: self.use_box())
+        self.home_action = action("Fit re&gion", ("0", "Home"), "Show the whole region")
         self.home_action.triggered.connect(self.go_home)
         self.extent_action = action("Show &all check-ins", (), "Show the data's extent")
         self.extent_action.triggered.connect(self.show_extent)
-        self.zoom_in_action = action("Zoom &in", ("+", "="), "Zoom in; also the wheel")
+        self.place_action = action("&Find a place…", "Ctrl+F", "Zoom to a town, or to lat, lon")
+        self.place_action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        self.place_action.triggered.connect(self.find_place)
+        self.measure_action = action(
+            "Measure distance", "M", "Click points, or arrows and Enter; Esc ends", True
+        )
+        for own, tool in (
+            (self.region_action, None),
+            (self.polygon_action, self.panes.outline),
+            (self.measure_action, self.panes.measure),
+        ):
+            own.toggled.connect(partial(self._end_others, own))
+            if tool is not None:
+                own.toggled.connect(partial(self._set_points, tool))
+                tool.changed.connect(lambda own=own, tool=tool: own.setChecked(tool.active))
+        self.panes.outline.closed.connect(self._close_polygon)
+        self.zoom_in_action = action("Zoom &in", ("+", "="), "Or turn the wheel")
         self.zoom_in_action.triggered.connect(lambda: self.panes.camera.zoom(KEY_ZOOM))
-        self.zoom_out_action = action("Zoom &out", "-", "Zoom out; also the wheel")
+        self.zoom_out_action = action("Zoom &out", "-", "Or turn the wheel")
         self.zoom_out_action.triggered.connect(lambda: self.panes.camera.zoom(1 / KEY_ZOOM))
-        self.noise_action = action("&New noise", "N", "Draw the demonstration noise again")
+        self.noise_action = action("&New noise", "N", "Draw the preview noise again")
         self.noise_action.triggered.connect(self.new_noise)
         self.play_action = action(
-            "&Play draws", (), "Draw after draw of the noise; any click or key stops it", True
+            "&Play draws", (), "Draw the noise again and again; any click or key stops it", True
         )
         self.play_action.toggled.connect(self.set_playing)
         self.error_action = action(
-            "&Error per cell", (), "How much each cell varies from draw to draw", True
+            "&Error per cell", (), "Standard deviation of each cell over the draws", True
         )
         self.error_action.triggered.connect(lambda shown: self.beside.show(ERROR, shown))
+        self.region_menu = QMenu("Draw region", self)
+        self.region_menu.addActions(
+            [
+                self.region_action,
+                self.polygon_action,
+                self.points_action,
+                self.outline_action,
+                self.box_action,
+            ]
+        )
         self.add_menu = QMenu("Add a map be&side", self)
+        self.add_menu.menuAction().setObjectName("add-map")
         self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
         ticked = partial(tool_bar.ticked_action, self)
         top = "0 to the maximum of the true map"
         self.linked_action = ticked("One &colour scale for all maps", top, self.panes.set_linked)
         self.lines_action = ticked("Coasts and &borders", "", self.panes.set_lines_visible)
+        self.people_action = ticked(
+            "Legend in people",
+            "People per km² instead of shares; exports keep shares",
+            self.panes.set_in_people,
+        )
         self.cities_action = ticked("City na&mes", "", self.panes.set_cities_visible)
         self.dots_action = ticked(
             "Check-ins as &dots (curator only)",
             "Every kept check-in, beyond the region too, in the true pane alone",
             self.dots.set_enabled,
         )
+        self.background_menu = BackgroundMenu(
+            self.backgrounds, self, self.lines_action.isChecked, self.lines_action.setChecked
+        )
+        self.background_action = action(
+            "Open bac&kground…", (), "Tiles, a GeoTIFF, lines or areas of your own behind the map"
+        )
+        self.background_action.triggered.connect(self.backgrounds.choose)
         choose = self.panes.set_colour_map
         self._colour_actions = tool_bar.colour_actions(self, lambda name, *_: choose(name))
-        self._view_actions = [
+        self._view_actions: list[QAction | QMenu] = [
             self.home_action,
             self.extent_action,
+            self.place_action,
+            self.measure_action,
             self.zoom_in_action,
             self.zoom_out_action,
             tool_bar.separator(self),
             self.region_action,
+            self.polygon_action,
+            self.points_action,
+            self.outline_action,
+            self.box_action,
+            tool_bar.separator(self),
             self.noise_action,
             self.play_action,
             self.utility.action,
             self.contributions.action,
             tool_bar.separator(self),
-            self.add_menu.menuAction(),
+            self.add_menu,
             self.error_action,
             tool_bar.separator(self),
             self.linked_action,
+            self.people_action,
             self.lines_action,
             self.cities_action,
             self.dots_action,
+            self.background_action,
+            self.background_menu.menu,
             tool_bar.separator(self),
             *self._colour_actions.values(),
         ]
 
     def _tools(self) -> ToolBar:
+        button = tool_bar.action_button
+        noise = button(self.noise_action, "New &noise")
+        self.play_button = button(self.play_action, "▶ Play draws")
+        self.draw_button = tool_bar.menu_button(
+            "&Draw region", "Draw another region on the map (R)", "Draw region", self.region_menu
+        )
         self.add_button = tool_bar.menu_button(
-            "+ Map", "Show another map beside", "Add a map beside", self.add_menu
+            "Add map", "Show another map beside", "Add a map beside", self.add_menu
         )
-        self.play_button = tool_bar.action_button(self.play_action, "▶ Play")
-        short = (
-            (self.utility.action, ""),
-            (self.region_action, "Region"),
-            (self.zoom_in_action, "+"),
-            (self.zoom_out_action, "−"),
-            (self.home_action, "Reset"),
+        self.places.field.setFixedWidth(PLACE_WIDTH)
+        signs = button(self.zoom_out_action, "−"), button(self.zoom_in_action, "+")
+        for sign in signs:
+            sign.setFixedWidth(SIGN_WIDTH)
+            sign.setStyleSheet("padding: 0px;")
+        tools = (
+            self.places.field,
+            *signs,
+            button(self.home_action, "Fit re&gion"),
+            button(self.measure_action, "&Measure"),
+            self.draw_button,
         )
-        utility, *left = [tool_bar.action_button(*pair) for pair in short]
-        left += [self.add_button, tool_bar.action_button(self.error_action, "Error")]
-        right = tool_bar.action_button(self.noise_action, "Noise"), self.play_button
-        aside = self.users, self.seed_label
-        rows = ToolBar(utility, self.utility.action, left, right, aside, left[1:3])
-        self.utility.small_changed.connect(rows.set_small)
-        self.utility.small_changed.connect(lambda _: self._follow_panes())
+        rows = ToolBar(self.utility.action, (noise, self.play_button), tools, self.add_button)
+        self.utility.space_changed.connect(self._follow_panes)
         return rows
 
     # Session, answers, data ------------------------------------------------------------------
@@ -401,6 +623,8 @@ class MapWorkspace(Workspace):
         return next(c.id for c in study_infos() if c.workspace == "map")
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        if not self._concerned(state, old):
+            return
         self.play.stop()
         if state.selection != old.selection:
             self._follow_selection(state)
@@ -419,19 +643,25 @@ class MapWorkspace(Workspace):
         self._follow_panes()
         self._show_seed()
 
+    def _concerned(self, state: SessionState, old: SessionState) -> bool:
+        """Return whether a change is one of the maps: no slider of a question about curves is."""
+        own = self._map_study()
+        of_maps = (state.study, state.selection, state.which, state.requests.get(own))
+        return of_maps != (old.study, old.selection, old.which, old.requests.get(own))
+
     def _in_view(self, region: Region) -> bool:
         drawn = beside(region.box, region, self.panes.camera.longitude)
         return overlap(drawn, self.panes.box)
 
     def _follow_panes(self) -> None:
         """Show the panes of the request."""
-        most = MAX_NARROW_PANES if self.utility.narrow else None
+        most = self.utility.max_panes
         self.panes.set_keys(self.beside.keys[:most])
         for header in self.panes.headers.values():
             header.set_changeable(bool(self.beside.choices()))
         self.error_action.setChecked(ERROR in self.beside.names)
         there = self._session.state.selection is not None
-        room = there and not self.beside.full and len(self.panes.keys) != most
+        room = there and not self.beside.full and len(self.panes.keys) < most
         self.add_button.setEnabled(room)
         self.error_action.setEnabled(room or (there and self.error_action.isChecked()))
 
@@ -439,26 +669,48 @@ class MapWorkspace(Workspace):
         selection = state.selection
         self.region_drag.show_region()
         self.dots.set_data(self._data.current, selection)
+        earth = on_earth(selection.region if selection is not None else None)
+        self.backgrounds.set_on_earth(earth)
         self.users.follow(selection)
         if selection is None:
             self._clear()
             self._show_hint(HINT)
         for action in (self.region_action, self.noise_action, self.extent_action, self.play_action):
             action.setEnabled(selection is not None)
-        for action in (self.lines_action, self.cities_action):
-            action.setEnabled(on_earth(selection.region if selection is not None else None))
+        for action in (self.polygon_action, self.points_action, self.outline_action):
+            action.setEnabled(selection is not None and earth)
+        outlined = selection is not None and selection.region.polygon is not None
+        self.box_action.setEnabled(outlined)
+        for action in (
+            self.lines_action,
+            self.cities_action,
+            self.background_action,
+            self.place_action,
+        ):
+            action.setEnabled(earth)
+        self.background_menu.menu.setEnabled(earth)
 
     def _clear(self) -> None:
         self.current_result = None
         for part in (self.panes, self.metrics, self.contributions, self.answer):
             part.clear()
+        if self._session.state.selection is not None:
+            self.answer.show_computing()  # so that the maps have their final height at once
 
     def _show_new_data(self) -> None:
         self._clear()
         self.banner.settled("hint")
         self._went_home = self.isVisible()
         if self.isVisible():
+            self._lay_out()
             self.go_home()
+
+    def _lay_out(self) -> None:
+        """Give the panes their final size now."""
+        parts = (self, self.maps, self.preview, self.panes)
+        for layout in (part.layout() for part in parts):
+            if layout is not None:
+                layout.activate()
 
     def _loaded(self, _data: object) -> None:
         # The file may have been reread with other columns: same request, another result.
@@ -467,11 +719,17 @@ class MapWorkspace(Workspace):
         self.utility.request_again()
         self._controller.refresh()
 
+    @property
+    def seed(self) -> int:
+        """Seed of the noise shown: the same seed gives the same map."""
+        playing = self.play.seed
+        if playing is not None:
+            return playing
+        return self._session.state.request_of(self._map_study()).seed
+
     def _show_seed(self) -> None:
-        seed = self.play.seed
-        if seed is None:
-            seed = self._session.state.request_of(self._map_study()).seed
-        self.seed_label.setText(f"seed {seed}")
+        tip = f"Draw the preview noise again (N). Now seed {self.seed}."
+        self.noise_action.setToolTip(tip)
 
     def _show(self, result: Result, _elapsed_ms: float) -> None:
         self.current_result = result
@@ -511,13 +769,11 @@ class MapWorkspace(Workspace):
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the map when its size is known."""
         super().showEvent(event)
+        self._follow_device()
         if not self._prepared:
             self._prepared = True
             self._soon.start()
-        # The panes have their final size only now.
-        for layout in (self.layout(), self.panes.layout()):
-            if layout is not None:
-                layout.activate()
+        self._lay_out()
         if self._pending_box is not None:
             self.panes.look_at(self._pending_box)
             self._pending_box = None
@@ -525,8 +781,23 @@ class MapWorkspace(Workspace):
             self.go_home()
         self._went_home = True
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw lines of backgrounds in the theme's colour."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "backgrounds"):
+            self._follow_device()
+
+    def _follow_device(self) -> None:
+        ground = style_for(self.palette()).background
+        self.backgrounds.set_device(
+            self.devicePixelRatioF(),
+            ink_for(self.palette()),
+            (ground.red(), ground.green(), ground.blue()),
+        )
+
     def hideEvent(self, event: QHideEvent) -> None:
         """Leave the region tool when another tab is selected."""
         super().hideEvent(event)
         self.play.stop()
-        self.region_action.setChecked(False)
+        for action in (self.region_action, self.polygon_action, self.measure_action):
+            action.setChecked(False)

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QMessageBox,
@@ -35,6 +36,7 @@ from explorer.ui.controllers.data_controller import (
 from explorer.ui.dialogs.busiest import BusiestDialog, region_town
 from explorer.ui.dialogs.load_report import LoadReportDialog
 from explorer.ui.dialogs.open_checkins import MappingDialog
+from explorer.ui.panels.data_card import DataCard, RegionBox
 from explorer.ui.panels.plane import SIDES, PlanePart, RegionFields
 from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.panels.sample import UsersSample
@@ -124,8 +126,14 @@ class _Map(Protocol):
     """Part of the map workspace used by the panel."""
 
     region_action: QAction
+    polygon_action: QAction
+    points_action: QAction
+    outline_action: QAction
+    box_action: QAction
     backdrop: Any
 
+    def edit_polygon(self) -> None: ...
+    def use_all_users(self) -> None: ...
     @property
     def result_shown(self) -> SignalInstance: ...
     @property
@@ -141,6 +149,12 @@ class DataPanel(QWidget):
     session, data_controller
     workspace : MapWorkspace
         Provides region tool, view and results.
+
+    Attributes
+    ----------
+    card : DataCard
+    region_box : RegionBox
+        Both to be placed beside the parameters.
     """
 
     def __init__(
@@ -156,6 +170,7 @@ class DataPanel(QWidget):
         self._data = data_controller
         self._workspace = workspace
         self._dialogs: dict[str, QDialog] = {}
+        self.outline_buttons: dict[str, QPushButton] = {}
         self._silent = False
         box = QVBoxLayout(self)
         box.setContentsMargins(10, 4, 10, 8)
@@ -175,11 +190,21 @@ class DataPanel(QWidget):
         self.plane.picture_selected.connect(workspace.backdrop.open)
         self.plane.picture_cleared.connect(workspace.backdrop.clear)
         workspace.backdrop.changed.connect(self._show_picture)
+        self.card = DataCard(session, data_controller, workspace)
+        self.region_box = RegionBox(session, workspace)
+        for placed in (self.card, self.region_box):
+            placed.setParent(self)
+            placed.hide()
         self._show_picture()
         self._describe_data()
         self._show_selection(session.state.selection)
 
     # Parts -----------------------------------------------------------------------------------
+
+    def part(self, key: str) -> QWidget:
+        """Return a part of the panel: ``region``, ``time`` or ``users``."""
+        parts: dict[str, QWidget] = {"region": self._ends, "time": self.time, "users": self.sample}
+        return parts[key]
 
     def _make_file(self, box: QVBoxLayout) -> None:
         self.file_name = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
@@ -210,6 +235,7 @@ class DataPanel(QWidget):
         self.sides, self._ends = ends.fields, ends
         box.addWidget(ends)
         self.region_size = styled_label("muted")
+        self.region_size.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.addWidget(self.region_size)
         self.region_town = styled_label("muted", word_wrap=True)
         self.region_town.setToolTip("The largest town inside the region, or the one nearest to it")
@@ -221,7 +247,7 @@ class DataPanel(QWidget):
         self.region_error.hide()
         box.addWidget(self.region_error)
         row = QHBoxLayout()
-        self.draw_button = QPushButton("Draw on map")
+        self.draw_button = QPushButton("Draw box")
         self.draw_button.setCheckable(True)
         self.draw_button.setToolTip(
             "Drag a box on either map; pull its handles or move it to change it (R, Esc ends)"
@@ -237,6 +263,26 @@ class DataPanel(QWidget):
         row.addWidget(self.draw_button)
         row.addWidget(self.busiest_button)
         box.addLayout(row)
+        workspace, grid = self._workspace, QGridLayout()
+        for place, (text, action) in enumerate(
+            (
+                ("Draw polygon", workspace.polygon_action),
+                ("Type points…", workspace.points_action),
+                ("From file…", workspace.outline_action),
+                ("Use its box", workspace.box_action),
+            )
+        ):
+            button = QPushButton(text)
+            button.setToolTip(action.toolTip())
+            button.setAccessibleName(action.text().replace("&", ""))
+            button.setCheckable(action.isCheckable())
+            button.setEnabled(action.isEnabled())
+            button.clicked.connect(action.trigger)
+            action.toggled.connect(button.setChecked)
+            action.enabledChanged.connect(button.setEnabled)
+            self.outline_buttons[text] = button
+            grid.addWidget(button, place // 2, place % 2)
+        box.addLayout(grid)
 
     def _make_time(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Time (UTC)"))
@@ -267,13 +313,11 @@ class DataPanel(QWidget):
 
     def _show_selection(self, selection: Selection | None) -> None:
         self._silent = True
-        for widget in (
-            *self.sides.values(),
-            self.draw_button,
-            self.busiest_button,
-            self.report_button,
-        ):
+        for widget in (self.draw_button, self.busiest_button, self.report_button):
             widget.setEnabled(selection is not None)
+        corners = 0 if selection is None else len(selection.region.outline)
+        for field in self.sides.values():
+            field.setEnabled(selection is not None and not corners)
         data = self._data.current
         still = TOO_LARGE if data is not None and data.larger_than_memory else ""
         self.time.set_span(
@@ -287,7 +331,9 @@ class DataPanel(QWidget):
             region = selection.region
             self._ends.show_region(region)
             wide, high = region.sides
-            self.region_size.setText(f"{wide:,.1f} {region.unit} × {high:,.1f} {region.unit}")
+            size = f"{wide:,.1f} {region.unit} × {high:,.1f} {region.unit}"
+            self.region_size.setText(f"Polygon, {corners} points, {size}" if corners else size)
+            self.region_size.setToolTip(self.region_size.text())
             self._show_town(region_town(region))
             self.region_error.hide()
             self._show_origin(selection)
@@ -479,6 +525,8 @@ class DataPanel(QWidget):
 
     def close_panel(self) -> None:
         """Close open dialogs before the window closes."""
+        self.card.close_card()
+        self.region_box.close_box()
         for dialog in list(self._dialogs.values()):
             dialog.close()
 

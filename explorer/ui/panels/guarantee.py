@@ -1,8 +1,11 @@
 """Guarantee panel: odds, promised unit and conditions; also as a strip at the window edge."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from typing import NamedTuple
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -17,15 +20,25 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import STILL_COMPUTING, ClaimedBound, evaluate_claim, with_claim
-from explorer.studies.base.numbers import in_signs, unbroken
+from explorer.studies.base.claims import (
+    STILL_COMPUTING,
+    ClaimedBound,
+    OptionalClaim,
+    evaluate_claim,
+    optional_claims,
+    with_claim,
+)
+from explorer.studies.base.numbers import at_most, in_signs, unbroken
 from explorer.studies.base.phrases import (
     MAX_USEFUL_CHANCE,
+    NOT_USEFUL,
+    best_chance,
     chance_of,
     first_sentence,
     in_brief,
     odds_basis,
-    shown_odds,
+    qualified_odds,
+    times_in_100,
 )
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
@@ -72,6 +85,28 @@ class OddsBar(QWidget):
         painter.end()
 
 
+class OddsScale(QWidget):
+    """Labels below an `OddsBar`: right of its middle and at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(self.fontMetrics().height())
+        self.setMinimumWidth(40)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Write the two labels."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        font = painter.font()
+        font.setPointSizeF(8)
+        painter.setFont(font)
+        line = self.rect()
+        painter.drawText(line, Qt.AlignmentFlag.AlignRight, "100 %")
+        middle = QRect(line.width() // 2 - 46, 0, 92, line.height())
+        painter.drawText(middle, Qt.AlignmentFlag.AlignHCenter, "50 % is guessing")
+        painter.end()
+
+
 LIVE_MS = 100
 """Minimum time between updates of the panel while results arrive."""
 PAUSE_MS = 250
@@ -81,26 +116,29 @@ NO_DATA = "Nothing is claimed: no check-ins are open. Open a file with Ctrl+O, o
 NO_ANSWER = "Nothing is claimed: there is no answer. Change a value to compute again."
 _IN_FRONT = {WAITING_TEXT: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
 _NO_CLAIM = "Nothing is claimed here."
-_OBSERVER = "Best odds of an observer who began at 50 : 50"
+_ATTACKER = "An attacker who starts at 50 : 50 is right at most {} % of the time"
 _MAX_LETTERS = 40
 """Maximum length of the sentence shown without odds; the first section has the full text."""
+_SENTENCE_LINES = 4
 _UNIT_WORDS = 14
+_OFFER_LINES = 4
+"""Lines of an optional condition with the bound that then applies."""
 _MAX_ROWS = 4
 """Maximum number of conditions shown, failing ones not counted; *in full* shows all."""
 _GRADES = {
-    Grade.PROVED: "proved, rounding included",
-    Grade.NUMERICAL: "proved formula, summed in floating point",
+    Grade.PROVED: "Proved, rounding included.",
+    Grade.NUMERICAL: "Proved; numerical rounding not certified.",
 }
 _COUNTS = {
     False: "✗\N{NO-BREAK SPACE}{} not met",
-    None: "○\N{NO-BREAK SPACE}{} you must vouch for",
+    None: "○\N{NO-BREAK SPACE}{} to be confirmed by you",
     True: "✓\N{NO-BREAK SPACE}{} met",
 }
 """Signs of conditions in order, joined to their count."""
 _FOLDS = (
     (
         "neighbours",
-        "Replace or add one",
+        "What counts as neighbouring data",
         (
             ("replace_one", "Replace one"),
             ("add_remove", "Add or remove one"),
@@ -139,18 +177,31 @@ def _in_order(condition: Condition) -> tuple[bool, int]:
     return not condition.of_guarantee, tuple(_COUNTS).index(condition.holds)
 
 
+class ConditionRow(NamedTuple):
+    """Row of a condition: its sign, or the box by which the user confirms it, and its texts."""
+
+    glyph: QLabel
+    text: FixedSizeText
+    margin: FixedSizeText
+    box: QCheckBox
+
+
 class GuaranteePanel(QScrollArea):
     """Odds, protected unit, claimed bound and conditions, and four collapsible sections.
 
     Signals
     -------
-    review_asked(str)
+    review_requested(str)
         A reviewer's summary is requested: suffix of its format (``txt``, ``pdf``).
+    claim_requested(str)
+        An optional condition was confirmed, or no longer is: key of the bound to claim, empty for
+        the tightest that needs none.
     written()
         The content changed.
     """
 
     review_requested = Signal(str)
+    claim_requested = Signal(str)
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -158,6 +209,7 @@ class GuaranteePanel(QScrollArea):
         self._theme = theme
         self.result: Result | None = None
         self._claim = ""
+        self._qualified = False
         self._written: Result | None = None
         """Newest result shown, with its claim."""
         self.behind = False
@@ -170,11 +222,12 @@ class GuaranteePanel(QScrollArea):
         self._pause.timeout.connect(self._write_differences)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("What is promised")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons take the focus, and scroll it
+        self.setAccessibleName("Guarantee")
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget()
         self._layout = QVBoxLayout(body)
-        self._layout.setContentsMargins(8, 6, 8, 10)
+        self._layout.setContentsMargins(16, 6, 12, 12)
         self._layout.setSpacing(3)
         self._build_front()
         self._build_conditions()
@@ -190,17 +243,18 @@ class GuaranteePanel(QScrollArea):
     def _build_front(self) -> None:
         self.odds = styled_label("odds")
         self.bar = OddsBar(self._theme)
-        self.headline = FixedSizeText("sentence")
-        for widget in (self.odds, self.bar, self.headline):
+        self.headline = FixedSizeText("sentence", lines=_SENTENCE_LINES)
+        self.scale = OddsScale()
+        for widget in (self.odds, self.headline, self.bar, self.scale):
             self._layout.addWidget(widget)
         self._layout.addSpacing(6)
         self._front: dict[str, tuple[QLabel, FixedSizeText]] = {}
-        for key, title in (("unit", "Protects"), ("by", "Claimed by")):
+        for key, title in (("unit", "Protects"), ("by", "Number and odds by")):
             pair = styled_label("muted", title), FixedSizeText()
             self._front[key] = pair
             for label in pair:
                 self._layout.addWidget(label)
-        self.grade = FixedSizeText("muted")
+        self.grade = FixedSizeText("faint", lines=3)
         self._layout.addWidget(self.grade)
         self._layout.addSpacing(6)
 
@@ -226,8 +280,9 @@ class GuaranteePanel(QScrollArea):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._layout.addLayout(self._grid)
-        self.rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
+        self.rows: list[ConditionRow] = []
         self._conditions: tuple[Condition, ...] = ()
+        self._optional: dict[str, OptionalClaim] = {}
 
     def _build_folds(self) -> None:
         """Create the sections; their state is kept for other studies."""
@@ -260,7 +315,7 @@ class GuaranteePanel(QScrollArea):
         )
         self.copy.clicked.connect(lambda: self.review_requested.emit("txt"))
         self.page = QPushButton("One-page PDF")
-        self.page.setToolTip("The same with the plot above, on one page")
+        self.page.setToolTip("One page with the plot and the text that “Copy for reviewer” copies")
         self.page.clicked.connect(lambda: self.review_requested.emit("pdf"))
         for button in (self.copy, self.page):
             self._layout.addWidget(button)
@@ -283,8 +338,11 @@ class GuaranteePanel(QScrollArea):
         self.written.emit()
 
     def brief(self) -> tuple[str, int]:
-        """Return the odds, empty if unknown, and the number of failing conditions."""
-        odds = "" if self.odds.isHidden() else self.odds.text()
+        """Return how often an attacker is right, and how many conditions fail.
+
+        The first is empty if it is unknown, or holds only for what the sentence below it says.
+        """
+        odds = "" if self.odds.isHidden() or self._qualified else self.odds.text()
         return odds, sum(c.of_guarantee and c.holds is False for c in self._conditions)
 
     def set_stale(self, stale: bool, updating: bool) -> None:
@@ -304,6 +362,10 @@ class GuaranteePanel(QScrollArea):
     def _catch_up(self) -> None:
         """Show the guarantee of the newest result."""
         if self.result is not None and self.behind:
+            claim = evaluate_claim(self.result, self._claim)
+            held = bool(self.result.held) and self.result.guarantee is None
+            if self._written is not None and (held or (claim is not None and claim.outdated)):
+                return  # what is written belongs to the number in the headline, which stays too
             before, self._written = self._written, with_claim(self.result, self._claim)
             self.behind = False
             self._write(self._written)
@@ -317,6 +379,9 @@ class GuaranteePanel(QScrollArea):
         if promise is None and not result.complete:
             self._show_nothing(WAITING_TEXT, _IN_FRONT[WAITING_TEXT])
             return
+        offers = optional_claims(result, self._claim)
+        if offers or result.complete:  # else the rows stay until the bounds are there
+            self._optional = offers
         self._show_conditions(result.conditions)
         if promise is None:
             failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
@@ -328,9 +393,12 @@ class GuaranteePanel(QScrollArea):
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
         self._write_front("by", self._name(result, value))
+        # A bound on an error says nothing of the odds, which are those of its mechanism.
+        of_odds = value is not None and bool(value.text.pairs)
+        self._front["by"][0].setText("Number and odds by" if of_odds else "Number by")
         grade = "" if value is None or value.series.grade is None else _GRADES[value.series.grade]
-        coming = "computing…" if value is not None and (value.unsettled) else ""
-        self.grade.setText(" · ".join(filter(None, (grade, coming))))
+        coming = "Computing…" if value is not None and value.unsettled else ""
+        self.grade.setText(" ".join(filter(None, (grade, _basis(promise), coming))))
         _show(self.grade, bool(self.grade.text()))
         self.sentence.setText(promise.sentence)
         for label, text in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
@@ -349,33 +417,37 @@ class GuaranteePanel(QScrollArea):
 
         Not shown while bounds still being computed may change it.
         """
-        chance = chance_of(promise)
+        self._qualified = promise.qualified
+        chance, about = qualified_odds(promise) or (chance_of(promise), promise.about)
         useful = chance is not None and chance < MAX_USEFUL_CHANCE
-        _show(self.odds, useful)
-        _show(self.bar, useful)
+        for widget in (self.odds, self.bar, self.scale):
+            # Their space stays where a slider makes the bound useless, so that nothing moves.
+            policy = widget.sizePolicy()
+            if policy.retainSizeWhenHidden() != (chance is not None):
+                policy.setRetainSizeWhenHidden(chance is not None)
+                widget.setSizePolicy(policy)
+            _show(widget, useful)
         if chance is None:
             self.headline.setText(in_brief(first_sentence(promise.sentence), _MAX_LETTERS))
             self.headline.setToolTip(promise.sentence)
             return
-        shown = shown_odds(chance)
+        right = times_in_100(chance)
+        words = _ATTACKER.format(right) + (f" about {about}" if about else "")
         if useful:
-            self.odds.setText(shown)
-            self.odds.setAccessibleName(f"Odds at most {shown}")
-            self.bar.show_chance(chance, f"Odds at most {shown}")
-        verdict = STILL_COMPUTING if unsettled else "No useful promise."
-        observer = ", ".join(filter(None, (_OBSERVER, odds_basis(promise)))) + "."
-        self.headline.setText(observer if useful else verdict)
+            self.odds.setText(f"{right} %")
+            self.odds.setAccessibleName(words)
+            self.bar.show_chance(chance, words)
+        verdict = STILL_COMPUTING if unsettled else NOT_USEFUL
+        self.headline.setText(f"{words}." if useful else verdict)
         self.headline.setToolTip(promise.sentence)
 
     def _name(self, result: Result, claim: ClaimedBound | None) -> str:
-        """Return the claimed bound and the reason for it."""
+        """Return the name of the claimed bound, and whether the user chose it."""
         study = study_of(result)
         if claim is None or study is None:
             return ""
         name = study.short_name(claim.series.key, claim.series.label)
-        if claim.wanted == claim.series.key:
-            return f"{name}, chosen by you"
-        return f"{name}, {'tightest valid' if claim.kind == 'bounds' else 'best here'}"
+        return f"{name}, chosen by you" if claim.wanted == claim.series.key else name
 
     def _write_front(self, key: str, text: str) -> None:
         for label in self._front[key]:
@@ -412,7 +484,7 @@ class GuaranteePanel(QScrollArea):
         self._catch_up()
         return [
             " ".join(filter(None, (glyph.text(), item.text, _margin(item))))
-            for item, (glyph, _, _) in zip(self._conditions, self.rows, strict=False)
+            for item, (glyph, *_) in zip(self._conditions, self.rows, strict=False)
         ]
 
     def minimumSizeHint(self) -> QSize:
@@ -424,55 +496,77 @@ class GuaranteePanel(QScrollArea):
         self.sentence.setText(why)
         self.headline.setText(in_front)
         self.headline.setToolTip(why)
-        for widget in (self.odds, self.bar, self.beside, self.claimed, self.grade):
+        for widget in (self.odds, self.bar, self.scale, self.beside, self.claimed, self.grade):
             widget.hide()
         for pair in (*self._front.values(), *self._parts.values()):
             for label in pair:
                 label.hide()
         self._show_folds()
         if why in _IN_FRONT:
+            self._optional = {}
             self._show_conditions(())
 
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
         self._conditions = conditions = tuple(sorted(conditions, key=_in_order))
         needed = [c.holds for c in conditions if c.of_guarantee]
-        counts = ((message, needed.count(holds)) for holds, message in _COUNTS.items())
-        self.counts.setText(" · ".join(message.format(n) for message, n in counts if n))
+        counts = [message.format(needed.count(holds)) for holds, message in _COUNTS.items()]
+        counts = [text for text, holds in zip(counts, _COUNTS, strict=True) if holds in needed]
+        if self._optional:
+            counts.append(f"{len(self._optional)}\N{NO-BREAK SPACE}optional")
+        self.counts.setText(" · ".join(counts))
         for widget in (self._conditions_title, self.in_full):
             _show(widget, bool(conditions))
-        _show(self.counts, bool(needed))
+        _show(self.counts, bool(counts))
         while len(self.rows) < len(conditions):
             self._add_row()
         full = self.in_full.isChecked()
         front = max(_MAX_ROWS, needed.count(False))
-        for i, (glyph, text, margin) in enumerate(self.rows):
-            shown = i < len(conditions) and (full or (i < front and conditions[i].of_guarantee))
-            for label in (glyph, text):
-                _show(label, shown)
-            _show(margin, shown and full and bool(_margin(conditions[i])))
-            if i < len(conditions):
-                self._write_condition(conditions[i], glyph, text, margin)
+        for i, row in enumerate(self.rows):
+            if i >= len(conditions):
+                for part in row:
+                    _show(part, False)
+                continue
+            item = conditions[i]
+            optional = item.key in self._optional
+            shown = full or optional or (i < front and item.of_guarantee)
+            _show(row.glyph, shown and not optional)
+            _show(row.box, optional)
+            _show(row.text, shown)
+            _show(row.margin, shown and full and bool(_margin(item)))
+            self._write_condition(item, row)
 
     def _add_row(self) -> None:
-        glyph = QLabel(textFormat=Qt.TextFormat.RichText)
-        text, margin = FixedSizeText(), FixedSizeText("faint")
-        glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
-        place = 2 * len(self.rows)
-        self._grid.addWidget(glyph, place, 0)
-        self._grid.addWidget(text, place, 1)
-        self._grid.addWidget(margin, place + 1, 1)
-        for label in (glyph, text, margin):
-            label.hide()  # otherwise the layout shows it with a delay
-        self.rows.append((glyph, text, margin))
+        row = ConditionRow(
+            QLabel(textFormat=Qt.TextFormat.RichText),
+            FixedSizeText(),
+            FixedSizeText("faint"),
+            QCheckBox(),
+        )
+        row.glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
+        place, number = 2 * len(self.rows), len(self.rows)
+        top = Qt.AlignmentFlag.AlignTop
+        self._grid.addWidget(row.glyph, place, 0)
+        self._grid.addWidget(row.box, place, 0, top)
+        self._grid.addWidget(row.text, place, 1)
+        self._grid.addWidget(row.margin, place + 1, 1)
+        for part in row:
+            part.hide()  # otherwise the layout shows it with a delay
+        row.box.clicked.connect(lambda checked: self._confirm(number, checked))
+        self.rows.append(row)
 
-    def _write_condition(
-        self, item: Condition, glyph: QLabel, text: FixedSizeText, margin: FixedSizeText
-    ) -> None:
+    def _confirm(self, number: int, confirmed: bool) -> None:
+        """Request the claim that an optional condition makes possible, or the one without it."""
+        offer = self._optional.get(self._conditions[number].key)
+        if offer is not None:
+            self.claim_requested.emit(offer.series.key if confirmed else "")
+
+    def _write_condition(self, item: Condition, row: ConditionRow) -> None:
+        glyph, text, margin, box = row
         colours = self._theme.chrome
         sign, colour, words = {
             True: ("✓", colours.good, "holds"),
             False: ("✗", colours.bad, "does not hold"),
-            None: ("○", colours.muted, "an assumption: it can't be checked here"),
+            None: ("○", colours.muted, "an assumption that the program cannot check"),
         }[item.holds]
         if item.holds is False and not item.of_guarantee:
             colour, words = colours.muted, "does not hold; the guarantee does not rest on it"
@@ -482,13 +576,36 @@ class GuaranteePanel(QScrollArea):
             glyph.setToolTip(words)
             glyph.setAccessibleName(words)
         full = self.in_full.isChecked()
-        text.setText(unbroken(item.text if full else item.short or in_brief(item.text)))
+        shown = unbroken(item.text if full else item.short or in_brief(item.text))
+        box.setAccessibleName(shown)
+        offer = self._optional.get(item.key)
+        if offer is not None:
+            study = None if self.result is None else study_of(self.result)
+            key, label = offer.series.key, offer.series.label
+            name = label if study is None else study.short_name(key, label)
+            applies = "applies" if offer.confirmed else "then applies"
+            shown += f" (optional: {name} {applies}, {offer.number})"
+            box.setAccessibleName(shown)
+            box.setChecked(offer.confirmed)
+        # Room for a longer number, so that nothing below moves while a slider is dragged.
+        lines = _OFFER_LINES if offer is not None else 0
+        text.setMinimumHeight(lines * text.fontMetrics().lineSpacing())
+        text.setText(shown)
         text.setToolTip("\n".join(filter(None, (item.text, _margin(item)))))
         margin.setText(_margin(item))
 
     def _restyle(self) -> None:
         if self._written is not None:
             self._show_conditions(self._written.conditions)
+
+
+def _basis(promise: Guarantee) -> str:
+    """Return what the odds rest on where that is not the claimed (ε, δ)."""
+    basis = odds_basis(promise)
+    if not basis or promise.distance is None or "δ(0)" not in basis:
+        return f"Odds {basis}." if basis else ""
+    alone = times_in_100(best_chance(*promise.pairs[0]))
+    return f"Odds: from δ(0) ≤ {at_most(promise.distance)}; from (ε, δ) alone at most {alone} %."
 
 
 def _margin(item: Condition) -> str:
@@ -528,13 +645,13 @@ class GuaranteeRail(QToolButton):
 
     def _show(self) -> None:
         odds, failing = self._panel.brief()
-        self.odds.setText(odds.replace(" : ", "\n:\n") or "–")
+        self.odds.setText(odds.replace(" %", "\n%") or "–")
         self.failing.setText(f"✗ {failing}")
         self.failing.setEnabled(failing > 0)
-        text = f"odds at most {odds}" if odds else "no odds"
+        text = f"an attacker is right at most {odds} of the time" if odds else "no odds"
         unmet = f"{failing} condition{'' if failing == 1 else 's'} not met"
-        self.setAccessibleName(f"What is promised: {text}, {unmet}")
-        self.setToolTip(f"What is promised: {text}, {unmet}. Show it over the plot (Ctrl+G)")
+        self.setAccessibleName(f"Guarantee: {text}, {unmet}")
+        self.setToolTip(f"Guarantee: {text}, {unmet}. Show it over the plot (Ctrl+G)")
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""

@@ -1,10 +1,15 @@
 """Headline above a plot or map: value, meaning and the bound it rests on."""
 
-from PySide6.QtCore import Qt, Signal
+import re
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.claims import ClaimedBound, headline_of, value_here
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import BEST_CLAIM, ClaimedBound, headline_of, value_here
 from explorer.studies.base.numbers import format_number, in_signs
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result, relevant
@@ -12,10 +17,18 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.announcer import Announcer
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.plot.reading import COMPUTING
-from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
+from explorer.ui.widgets.staleness import Spinner
 
-BEST = {"bounds": "tightest valid bound", "mechanisms": "best of them"}
-"""Default claim by kind of claim."""
+HEIGHT = 100
+NUMBER_WIDTH = 150
+"""In pixels; longer numbers are written smaller."""
+_UNIT = 4
+"""Longest unit in characters that stands beside its number."""
+_SIGNED = (Role.UPPER, Role.LOWER, Role.EXACT, Role.ESTIMATE)
+"""Roles that the sign in a number tells where nothing is claimed."""
+_COMPUTING = Headline("", COMPUTING)
+_OLD = "Old answer, for {}. "
 
 
 class HeadlineStrip(QFrame):
@@ -23,7 +36,7 @@ class HeadlineStrip(QFrame):
 
     Signals
     -------
-    claim_wanted(str)
+    claim_requested(str)
         Key of the curve to claim; empty for the default.
     """
 
@@ -33,9 +46,11 @@ class HeadlineStrip(QFrame):
         super().__init__()
         self.setObjectName("answer")
         self.setAccessibleName("Answer")
-        self.number = styled_label("answer-number")
-        self.text = FixedSizeText("answer-text")
-        self.by = styled_label("faint", "by")
+        self.number = FixedSizeLabel(smallest=0.6)
+        self.number.setObjectName("answer-number")
+        self.role = FixedSizeText("muted", lines=3)
+        self.text = FixedSizeText("answer-text", lines=3)
+        self.by = styled_label("muted", "Claim")
         self.badge = styled_label("badge", "curator only")
         self.claim = tool_button("", "Claim another bound", "Claimed bound")
         self.claim.setObjectName("claim")
@@ -43,32 +58,45 @@ class HeadlineStrip(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self.claim.setMenu(self._menu)
-        self.beside = FixedSizeText("faint")
+        self.beside = FixedSizeLabel()
+        self.beside.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.spinner = Spinner()
         self._result: Result | None = None
         self._found: ClaimedBound | None = None
-        self._widest = 0
         self._away = False
-        first = QHBoxLayout()
-        first.setSpacing(10)
-        first.addWidget(self.number, 0, Qt.AlignmentFlag.AlignTop)
-        first.addWidget(self.text, 1)
-        second = QHBoxLayout()
-        second.setSpacing(6)
+        self._unit = ""
+        self._old = ""
+        """Values that the answer is for in place of refused ones."""
+        left, right, second = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
+        left.setSpacing(4)
+        number = QHBoxLayout()
+        number.addWidget(self.number)
+        number.addWidget(self.spinner)
+        left.addLayout(number)
+        left.addWidget(self.role)
+        left.addStretch(1)
+        second.setSpacing(8)
         for widget in (self.badge, self.by, self.claim):
             second.addWidget(widget)
         second.addWidget(self.beside, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 10, 6)
-        layout.setSpacing(3)
-        layout.addLayout(first)
-        layout.addLayout(second)
+        right.setSpacing(6)
+        right.addWidget(self.text)
+        right.addLayout(second)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 9, 14, 9)
+        layout.setSpacing(6)
+        layout.addLayout(left)
+        layout.addLayout(right, 1)
+        self.number.setFixedWidth(NUMBER_WIDTH)
+        self.role.setFixedWidth(NUMBER_WIDTH + self.spinner.width())
+        self.setFixedHeight(HEIGHT)
         self.announcer = Announcer(self)
         self.show_computing()
 
-    def show_computing(self) -> None:
+    def show_computing(self, answer: Headline = _COMPUTING) -> None:
         """Show that the result is being computed."""
         self._result = self._found = None
-        self._write(Headline("", COMPUTING), "")
+        self._write(answer, "")
 
     def show_none(self) -> None:
         """Hide."""
@@ -77,27 +105,48 @@ class HeadlineStrip(QFrame):
         self.hide()
 
     def show_result(self, result: Result, claim: ClaimedBound | None) -> None:
-        """Show the headline of a result and its claim."""
+        """Show the headline of a result and its claim.
+
+        A number of an earlier answer is not written anew: its sentence would name the present
+        values of the sliders. It also stays if the first of the new numbers can't be claimed.
+        """
+        if self._found is not None and (
+            claim.outdated if claim is not None else result.curve_follows
+        ):
+            return
         answer = headline_of(get_study(result.request.study), result, claim)
+        if result.curve_follows and answer is not None and self._found is not None:
+            # The sentence, which takes more than the number, follows with the curve.
+            answer = replace(answer, text=self.text.text())
         self._result, self._found = result, claim
         if answer is None and result.complete:
             self.show_none()
         else:
-            self._write(answer or Headline("", COMPUTING), _beside(result, claim))
+            self._write(answer or _COMPUTING, _beside(result, claim))
 
     def show_answer(self, answer: Headline) -> None:
         """Show a result without claim."""
         self._result = self._found = None
-        if answer.number != self.number.text():
-            self._widest = 0
-            self.number.setMinimumWidth(0)
         self._write(answer, answer.beside)
 
-    def set_trailing(self, trailing: bool) -> None:
-        """Grey or ungrey the headline."""
-        for widget in (self.number, self.text, self.beside):
-            if widget.isEnabled() == trailing:
-                widget.setEnabled(not trailing)
+    def set_trailing(self, trailing: bool, sentence: bool = False) -> None:
+        """Grey the headline, or its sentence alone, while the next one is being computed."""
+        self.spinner.show_busy(trailing or sentence)
+        trailing = trailing or bool(self._old)
+        for widget in (self.number, self.role, self.text, self.beside):
+            grey = trailing or (sentence and widget is self.text)
+            if widget.isEnabled() == grey:
+                widget.setEnabled(not grey)
+
+    def show_old(self, values: str) -> None:
+        """Say that the answer is not for what was typed, but for these values; empty: it is."""
+        if values != self._old:
+            before, self._old = self._old, values
+            self.set_trailing(False)
+            text = (
+                self.text.text().removeprefix(_OLD.format(before)) if before else self.text.text()
+            )
+            self.text.setText(_OLD.format(values) + text if values else text)
 
     def words(self) -> str:
         """Return the full text for screen readers."""
@@ -108,27 +157,25 @@ class HeadlineStrip(QFrame):
 
     def _write(self, answer: Headline, beside: str) -> None:
         before = self.words()
-        if answer.number != self.number.text():
-            self.number.setText(in_signs(answer.number))
-            width = self.number.sizeHint().width()
-            if width > self._widest or not answer.number:  # stable width while numbers change
-                self._widest = width if answer.number else 0
-                self.number.setMinimumWidth(self._widest)
-        self.text.setText(in_signs(answer.text))
+        number, self._unit = _without_long_unit(in_signs(answer.number))
+        if number != self.number.text():
+            self.number.setText(number)
+            self.number.setToolTip(number)
+        self.role.setText(self._role(answer))
+        old = _OLD.format(self._old) if self._old else ""
+        self.text.setText(old + in_signs(answer.text).removeprefix(old))
         self.text.setToolTip(answer.more)
         self.beside.setText(beside)
         claim = self._found
         if claim is not None:
             wanted = bool(claim.wanted) and claim.failing is None
-            name = _name(self._result, claim) if wanted else BEST[claim.kind]
+            name = _name(self._result, claim) if wanted else BEST_CLAIM[claim.kind]
             if name != self.claim.text():
                 self.claim.setText(name)
         for widget, there in (
-            (self.number, bool(answer.number)),
             (self.badge, answer.curator_only),
             (self.by, claim is not None),
             (self.claim, claim is not None),
-            (self.beside, bool(beside)),
         ):
             if widget.isHidden() == there:
                 widget.setVisible(there)
@@ -139,6 +186,22 @@ class HeadlineStrip(QFrame):
             self.setAccessibleDescription(self.words())
             self.announcer.say(self.words())
 
+    def _role(self, answer: Headline) -> str:
+        """Return role, statistic and unit of the number, and the δ that it is for."""
+        result, claim = self._result, self._found
+        if result is None:
+            return ""
+        study, values = get_study(result.request.study), dict(result.request.values)
+        at = [
+            parameter_text(p, values[p.key])
+            for p in study.parameters
+            if p.symbol == "δ" and relevant(p, values, result.request.quantity)
+        ]
+        signs = [role.value for role in _SIGNED if f" {role.glyph} " in f" {answer.number}"]
+        role = [claim.series.role.value] if claim is not None else signs[:1]
+        shown = str(answer.statistic) if answer.statistic is not None else ""
+        return ", ".join(filter(None, (*role, shown, self._unit, *at)))
+
     def _fill_menu(self) -> None:
         """Set the claimable curves with their values."""
         self._menu.clear()
@@ -148,7 +211,7 @@ class HeadlineStrip(QFrame):
         study = get_study(result.request.study)
         among = study.claims[result.request.quantity].among
         known = {s.key: s for s in result.series if not s.pin}
-        offered = [("", BEST[claim.kind])]
+        offered = [("", BEST_CLAIM[claim.kind])]
         for key in among:
             if key in known:
                 value = value_here(result, known[key])
@@ -162,6 +225,13 @@ class HeadlineStrip(QFrame):
             action.triggered.connect(lambda _=False, key=key: self.claim_requested.emit(key))
 
 
+def _without_long_unit(number: str) -> tuple[str, str]:
+    """Return a number and the unit that stands in the line below it; short ones stay beside it."""
+    relation = re.search(r"[≤≥≈=<>] ?\S+", number)
+    unit = number[relation.end() :].strip() if relation else ""
+    return (number[: relation.end()], unit) if relation and len(unit) > _UNIT else (number, "")
+
+
 def _name(result: Result | None, claim: ClaimedBound) -> str:
     if result is None:
         return claim.series.label
@@ -169,16 +239,11 @@ def _name(result: Result | None, claim: ClaimedBound) -> str:
 
 
 def _beside(result: Result, claim: ClaimedBound | None) -> str:
-    """Return the name of the bound and its δ, and why the user's claim is not used."""
-    study, values = get_study(result.request.study), dict(result.request.values)
-    text = []
-    if claim is not None and (claim.failing is not None or claim.waiting):
-        text.append(claim.line)
-    elif claim is not None:
-        text.append(_name(result, claim) if not claim.wanted else "chosen by you")
-    text += [
-        parameter_text(p, values[p.key])
-        for p in study.parameters
-        if p.symbol == "δ" and relevant(p, values, result.request.quantity)
-    ]
-    return " · ".join(text)
+    """Return the name and grade of the bound, or that the user's claim is being computed."""
+    if claim is None:
+        return ""
+    if claim.waiting:
+        return claim.line
+    grade = f" · {claim.series.grade.value}" if claim.series.role is not Role.EXACT else ""
+    chosen = claim.wanted == claim.series.key
+    return ("chosen by you" if chosen else _name(result, claim)) + grade

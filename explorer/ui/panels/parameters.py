@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -27,7 +27,6 @@ from explorer.studies.base.study import (
     SpacePicture,
     Study,
     Value,
-    default_request,
     relevant,
     with_unit,
 )
@@ -234,8 +233,6 @@ class _Page(QWidget):
         self.space = SpaceView()
         self.space.hide()
         self.advice = AdviceLine(self)
-        advice = study.advice(default_request(study))
-        self._advised = "" if advice is None else advice.key
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 8)
         layout.setSpacing(2)
@@ -245,6 +242,7 @@ class _Page(QWidget):
         self.told = FixedSizeText("faint")
         self.told.setContentsMargins(14, 0, 0, 0)
         layout.addWidget(self.told)
+        layout.addWidget(self.advice)  # last, so that nothing moves when it appears
         self._homes: dict[str, QVBoxLayout] = {"": _rows_layout(self.more.rows)}
         self._groups = group_parameters(study.parameters)
         for group in filter(None, self._groups):
@@ -256,6 +254,9 @@ class _Page(QWidget):
             for p in parameters:
                 self.rows[p.key] = make_row(p)
         self._essential: tuple[str, ...] | None = None
+        self._inserted: tuple[str, QWidget, list[QWidget]] | None = None
+        self._summarised: tuple[object, ...] = ()
+        """What the summary of the collapsed section was written from."""
         self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
 
@@ -267,6 +268,9 @@ class _Page(QWidget):
         stops: list[QWidget] = []
         for key in essential:
             stops += self._put(key, self._front)
+            if self._inserted is not None and key == self._inserted[0]:
+                self._front.addWidget(self._inserted[1])
+                stops += self._inserted[2]
         stops.append(self.more.heading)
         for group, parameters in self._groups.items():
             if group:
@@ -274,16 +278,23 @@ class _Page(QWidget):
             for p in parameters:
                 if p.key not in essential:
                     stops += self._put(p.key, self._homes[group])
+        stops.append(self.advice)
         for before, after in pairwise(stops):  # Tab moves down the panel
             QWidget.setTabOrder(before, after)
+
+    def insert(self, key: str, widget: QWidget, stops: list[QWidget]) -> None:
+        """Insert a widget below the row of a parameter, with the stops of Tab inside it."""
+        self._inserted = (key, widget, stops)
+        self._front.addWidget(widget)
+        widget.show()
+        essential, self._essential = self._essential, None
+        if essential is not None:
+            self.place(essential)
 
     def _put(self, key: str, place: QVBoxLayout) -> list[QWidget]:
         """Append a row to a place; return its focusable widgets."""
         place.addWidget(self.rows[key])
-        if key != self._advised:
-            return _focusable(self.rows[key])
-        place.addWidget(self.advice)
-        return _focusable(self.rows[key]) + _focusable(self.advice)
+        return self.rows[key].stops()
 
     def show_values(self, values: Mapping[str, Value]) -> None:
         """Show changed values only; a moving slider changes one of many.
@@ -318,7 +329,13 @@ class _Page(QWidget):
 
     def tell(self, shown: list[str]) -> None:
         """Summarise the collapsed section: δ first, then values that are not defaults."""
-        rest = [self.rows[key].parameter for key in self._rest(shown)]
+        keys = self._rest(shown)
+        rest = [self.rows[key].parameter for key in keys]
+        units = [self._values.get(p.unit_from) for p in rest]
+        summarised = (keys, [self._values[key] for key in keys], units, self.more.open)
+        if summarised == self._summarised:
+            return  # called for every value of a moving slider
+        self._summarised = summarised
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
         summary = values if len(values) <= MAX_SUMMARY_VALUES + 1 else values[:MAX_SUMMARY_VALUES]
@@ -348,12 +365,6 @@ def _rows_layout(around: QVBoxLayout) -> QVBoxLayout:
     inner.setSpacing(2)
     around.addLayout(inner)
     return inner
-
-
-def _focusable(widget: QWidget) -> list[QWidget]:
-    """Return the focusable widgets inside a widget in order of creation."""
-    inside = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
-    return [w for w in inside if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
 class _Pages(QWidget):
@@ -406,9 +417,13 @@ class ParametersPanel(QScrollArea):
     -------
     reopened()
         A file that the session named is available now.
+    refused(str)
+        What the answer is still for, as ``n = 1,000,000``, while something typed is not used; empty
+        once all is.
     """
 
     reopened = Signal()
+    refused = Signal(str)
 
     def __init__(
         self,
@@ -424,10 +439,15 @@ class ParametersPanel(QScrollArea):
         self._files = files
         self._turned: set[str] = set()
         self.pages: dict[str, _Page] = {}
+        self._insertions: dict[str, tuple[str, QWidget, list[QWidget]]] = {}
+        """By study: parameter, widget below its row, and where Tab stops in it."""
         self._shown: tuple[object, ...] | None = None
         self._gestures = 0
+        self._refused: dict[tuple[str, str], str] = {}
+        """Reasons by study and parameter."""
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its rows take the focus, and scroll it
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._container = _Pages()
         self.setWidget(self._container)
@@ -440,6 +460,12 @@ class ParametersPanel(QScrollArea):
     def row(self, key: str) -> ParameterRow:
         """Return the row of a parameter of the current study."""
         return self.pages[self._session.state.study].rows[key]
+
+    def insert(self, study_id: str, key: str, widget: QWidget, stops: list[QWidget]) -> None:
+        """Insert a widget below the row of a main parameter of a study."""
+        self._insertions[study_id] = (key, widget, stops)
+        if study_id in self.pages:
+            self.pages[study_id].insert(key, widget, stops)
 
     def section(self, group: str) -> Section:
         """Return the heading of a parameter group of the current study."""
@@ -468,9 +494,18 @@ class ParametersPanel(QScrollArea):
             if section.isAncestorOf(row) and not section.open:
                 section.heading.setChecked(True)
         self.ensureWidgetVisible(row)
-        # For numbers the field, not the button before it.
-        (row.focusProxy() or next(iter(_focusable(row)), row)).setFocus()
+        next(iter(row.stops()), row).setFocus()
         return row
+
+    @property
+    def first_row(self) -> ParameterRow:
+        """The uppermost row of the current study."""
+        rows = self.pages[self._session.state.study].rows.values()
+        return min(rows, key=lambda row: (not row.isVisibleTo(self), row.mapTo(self, QPoint()).y()))
+
+    def enter(self) -> None:
+        """Focus the first parameter of the current study."""
+        self.reveal(self.first_row.parameter.key)
 
     @property
     def space(self) -> SpaceView:
@@ -503,9 +538,12 @@ class ParametersPanel(QScrollArea):
         if study.id not in self.pages:
             page = self.pages[study.id] = _Page(study)
             self._container.add(page)
+            if study.id in self._insertions:
+                page.insert(*self._insertions[study.id])
             for key, row in page.rows.items():
                 row.edited.connect(partial(self._edited, study.id, key))
                 row.gesture_ended.connect(self._gesture_ended)
+                row.refused.connect(partial(self._refuse, study.id, key))
                 if isinstance(row, NumberRow):
                     self.range_play.add(study.id, row)
                 if isinstance(row, FileRow):
@@ -514,6 +552,25 @@ class ParametersPanel(QScrollArea):
             for group, section in page.sections.items():
                 section.folded.connect(partial(self._fold, group))
         return self.pages[study.id]
+
+    def _refuse(self, study_id: str, key: str, why: str) -> None:
+        self._refused.pop((study_id, key), None)
+        if why:
+            self._refused[study_id, key] = why
+        self._tell_refused()
+
+    def _tell_refused(self) -> None:
+        """Tell which values the answer is for in place of those that were refused."""
+        study = get_study(self._session.state.study)
+        values = self._session.state.request.unit_values
+        of_study = [key for owner, key in self._refused if owner == study.id]
+        self.refused.emit(
+            ", ".join(
+                parameter_text(with_unit(p, dict(values)), dict(values)[p.key])
+                for p in study.parameters
+                if p.key in of_study
+            )
+        )
 
     def _edited(self, study_id: str, key: str, value: Value, in_gesture: bool) -> None:
         gesture = f"slide {study_id} {key} {self._gestures}" if in_gesture else None

@@ -178,7 +178,8 @@ class PresetBar(QWidget):
         self.about = tool_button("About", tip, "About this question")
         self.about.clicked.connect(open_help)
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 2, 12, 2)
+        row.setContentsMargins(0, 2, 0, 2)
+        row.setSpacing(8)
         row.addWidget(self.button)
         row.addWidget(self.about)
         row.addStretch(1)
@@ -188,6 +189,24 @@ class PresetBar(QWidget):
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
             self.button.setEnabled(bool(get_study(state.study).presets))
+
+
+class _NoteText(QLabel):
+    """Text that keeps the height of a preset's whole note, so that nothing below it moves."""
+
+    def __init__(self) -> None:
+        super().__init__(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self._whole = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self._whole.hide()
+
+    def write(self, text: str, whole: str) -> None:
+        """Set the text, and the one whose height is kept."""
+        self._whole.setText(whole)
+        self.setText(text)
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the larger height of both texts, in pixels."""
+        return max(super().heightForWidth(width), self._whole.heightForWidth(width))
 
 
 class PresetNote(QFrame):
@@ -200,13 +219,16 @@ class PresetNote(QFrame):
         super().__init__(parent)
         self.setObjectName("preset-note")
         self._session = session
-        self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self.words = _NoteText()
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         follow_links(self.words)
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.words.setAccessibleName("About this preset")
         self.back = tool_button("↺ back", "", "Back to the figure", quiet=True)
+        kept = self.back.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)
+        self.back.setSizePolicy(kept)
         self.back.clicked.connect(self._go_back)
         self._behind: Preset | None = None
         layout = QHBoxLayout(self)
@@ -228,9 +250,10 @@ class PresetNote(QFrame):
         item = self._behind = preset_origin(state)
         if item is not None:
             changed = changes_from(state, item)
-            words = _changed_html(item, changed) if changed else _note_html(item)
+            note = _note_html(item)
+            words = _changed_html(item, changed) if changed else note
             if words != self.words.text():
-                self.words.setText(words)
+                self.words.write(words, note)
             self.back.setVisible(bool(changed))
             self.back.setToolTip(f"Ask again what {item.name} asks")
         self.setVisible(item is not None)
@@ -260,7 +283,12 @@ MAX_NAMED_PARAMETERS = 2
 
 
 class QuestionHeader(QWidget):
-    """Name and question of the current study, and a button to all questions.
+    """Name and question of the current study.
+
+    Attributes
+    ----------
+    all : QToolButton
+        Shows the start page; stands in the title of the dock.
 
     Parameters
     ----------
@@ -276,9 +304,8 @@ class QuestionHeader(QWidget):
         self.name = styled_label("subtitle", word_wrap=True)
         self.question = styled_label("muted", word_wrap=True)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 0, 12, 0)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(self.all, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.name)
         column.addWidget(self.question)
         session.changed.connect(self._state_changed)

@@ -20,11 +20,11 @@ FIRST_NUMBER, FIRST_SHARE = 200, 0.1
 SLIDE = "drag the number of users"
 SLIDER_HELP = "How many users are in the map, all at the right end; the maps follow while you drag."
 ALL, NUMBER, SHARE = "all", "number", "share"
-MODES = ((ALL, "All users"), (NUMBER, "At most so many users"), (SHARE, "A share of the users"))
+MODES = ((ALL, "All users"), (NUMBER, "At most this many users"), (SHARE, "A share of the users"))
 MODE_HELP = (
     "All users with a check-in inside region and time range, or a sample of them, picked by a hash "
-    "of their ids.\n\nSo many users: those with the smallest hashes; one more user in the file may "
-    "push another out, so the map costs 2ε for one user more or less.\nA share: everyone whose "
+    "of their ids.\n\nA number: the users with the smallest hashes. One more user in the file may "
+    "displace another one, so the map costs 2ε for one user more or less.\nA share: everyone whose "
     "hash lies below a threshold, each on their own; the map costs ε as without a sample."
 )
 

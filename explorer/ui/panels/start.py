@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QCursor,
@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QPolygonF,
+    QResizeEvent,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -28,6 +29,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QToolTip,
     QVBoxLayout,
     QWidget,
@@ -37,7 +39,7 @@ from explorer.resources import resource_bytes
 from explorer.studies.catalog import START_OPTIONS, StartOption
 from explorer.studies.glossary import TERMS, mark_terms
 from explorer.studies.registry import StudyInfo, study_infos
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.widgets.boxes import CheckBox
 
@@ -112,6 +114,7 @@ def _dot(document: QTextDocument) -> None:
 
 
 MAX_PAGE_WIDTH = 1240
+MIN_VISIT_WIDTH = 120
 PICTURE = (150, 86)
 FAR = 10_000
 """Position beyond every edge of the page."""
@@ -163,6 +166,38 @@ class _Picture(QWidget):
             painter.drawPixmap(self.rect(), self._map)
 
 
+class _VisitButton(QPushButton):
+    """Button whose text gives way to the width; the whole text is in the tool tip."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(autoDefault=False)
+        self._words = words
+        self.setAccessibleName(words)
+        self.setToolTip(plain_tip(words))
+        self.setText(words.replace("&", "&&"))
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the whole text."""
+        hint, metrics = super().sizeHint(), self.fontMetrics()
+        shown = metrics.horizontalAdvance(self.text().replace("&&", "&"))
+        return QSize(hint.width() - shown + metrics.horizontalAdvance(self._words), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size of a few letters."""
+        hint = self.sizeHint()
+        return QSize(min(MIN_VISIT_WIDTH, hint.width()), hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Elide the text to the width, at its end."""
+        super().resizeEvent(event)
+        metrics = self.fontMetrics()
+        lacking = self.sizeHint().width() - self.width()
+        space = metrics.horizontalAdvance(self._words) - max(lacking, 0)
+        shown = metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, space + 1)
+        self.setText(shown.replace("&", "&&"))
+
+
 class StartPage(QScrollArea):
     """Start options, recent work and all questions; built from the catalog, without any study.
 
@@ -175,7 +210,7 @@ class StartPage(QScrollArea):
     Signals
     -------
     asked(str)
-        ``open``, ``sample``, ``recipe``, ``figures``, ``file:PATH``, ``study:ID`` or
+        ``open``, ``sample``, ``recipe``, ``figures``, ``tour``, ``file:PATH``, ``study:ID`` or
         ``study:ID/PARAMETER``.
     ticked(bool)
         Whether the page should be shown at start.
@@ -192,8 +227,11 @@ class StartPage(QScrollArea):
         self._theme = theme
         self._abouts: list[tuple[QLabel, str]] = []
         self._walked: list[QWidget] = []
-        self._row = QHBoxLayout()
+        self._past = QWidget()
+        self._row = QHBoxLayout(self._past)
+        self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(12)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons take the focus, and scroll it
         self._page = QWidget()
         around = QHBoxLayout(self._page)
         around.addStretch(1)
@@ -202,16 +240,18 @@ class StartPage(QScrollArea):
         around.addWidget(body, 100)
         around.addStretch(1)
         column = QVBoxLayout(body)
-        column.setContentsMargins(32, 16, 32, 12)
-        column.setSpacing(12)
+        column.setContentsMargins(28, 8, 28, 8)
+        column.setSpacing(10)
         column.addLayout(self._head(at_start))
-        doors = QHBoxLayout()
-        doors.setSpacing(14)
-        for option in START_OPTIONS:
-            doors.addWidget(self._option(option), 1)
-        column.addLayout(doors)
-        column.addLayout(self._row)
-        column.addWidget(self._questions(), 1)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        self._doors = [self._option(option) for option in START_OPTIONS]
+        for door in self._doors:
+            row.addWidget(door, 1)
+        column.addLayout(row)
+        column.addWidget(self._past)
+        self._list = self._questions()
+        column.addWidget(self._list, 1)
         self.setWidget(self._page)
         theme.changed.connect(self._write)
         self._write()
@@ -219,7 +259,11 @@ class StartPage(QScrollArea):
     @property
     def first(self) -> QWidget:
         """Initial focus: the button of the first start option."""
-        return self._walked[1]
+        return next(w for w in self._walked if w.objectName() == "door")
+
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return start options, recent work and questions, in the order of Tab."""
+        return (*self._doors, self._past, self._list, self)
 
     def show_past(
         self, states: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]]
@@ -230,9 +274,12 @@ class StartPage(QScrollArea):
                 if widget in self._walked:
                     self._walked.remove(widget)
                 widget.deleteLater()
-        self._row.addWidget(QLabel("<b>Go on with</b>", textFormat=Qt.TextFormat.RichText))
+        self._row.addWidget(QLabel("<b>Continue with</b>", textFormat=Qt.TextFormat.RichText))
         for action, words in (*list(states)[:GO_ON], *list(files)[:1]):
-            self._row.addWidget(self._button(words, action))
+            visit = _VisitButton(words)
+            visit.clicked.connect(partial(self.asked.emit, action))
+            self._walk_to(visit)
+            self._row.addWidget(visit)
         self._row.addWidget(self._button("Open recipe…", "recipe", "link"))
         self._row.addStretch(1)
 
@@ -287,13 +334,15 @@ class StartPage(QScrollArea):
         grid = QGridLayout()
         grid.setVerticalSpacing(2)
         grid.addWidget(styled_label("title", "What do you want to know?"), 0, 0)
-        words = "Nothing leaves this computer. Everything you see can be dragged, undone (Ctrl+Z) "
-        grid.addWidget(styled_label("muted", words + "and exported."), 1, 0)
+        words = "Nothing leaves this computer. Every change can be undone (Ctrl+Z), every result "
+        grid.addWidget(styled_label("muted", words + "exported."), 1, 0)
+        grid.addWidget(self._button("Take the tour, six steps", "tour", "link"), 0, 1, 2, 1)
         tick = CheckBox("Show this page at start")
         tick.setChecked(at_start)
         tick.toggled.connect(self.ticked)
         self._walk_to(tick)
-        grid.addWidget(tick, 0, 1, 2, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(tick, 0, 2, 2, 1, Qt.AlignmentFlag.AlignRight)
+        grid.setHorizontalSpacing(18)
         grid.setColumnStretch(0, 1)
         return grid
 
@@ -308,7 +357,9 @@ class StartPage(QScrollArea):
         about = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
         about.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._abouts.append((about, option.about))
+        about.setMinimumHeight(2 * about.fontMetrics().lineSpacing())
         column.addWidget(about, 1)
+        column.addSpacing(14)
         main = self._button(option.button, option.does, "door")
         main.setAccessibleDescription(f"{option.title}. {option.about}")
         column.addWidget(main, 0, Qt.AlignmentFlag.AlignLeft)

@@ -17,14 +17,14 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QDateTimeEdit, QGridLayout, QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QDateTimeEdit, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from explorer.engine.session.session import Session
 from explorer.studies.base.study import Origin, Request
 from explorer.ui.base.playback import RunButton
 from explorer.ui.base.styled import plain_label
 from explorer.ui.widgets.boxes import UTC as UTC_NAME, ChoiceBox, ZoneField, paint_chevron
-from explorer.ui.widgets.number_slider import KEY_PAUSE_MS
+from explorer.ui.widgets.number_slider import KEY_PAUSE_MS, AccessibleSlider
 
 BEGIN, WHOLE, END = range(3)
 """Parts: low handle, bar, high handle."""
@@ -152,6 +152,7 @@ class RangeSlider(QWidget):
                 part.setRange(least, most)
                 part.setValue(value)
             part.setAccessibleName(f"{name}, {words}")
+            part.words = words
         self._place_parts()
 
     # Pixels ----------------------------------------------------------------------------------
@@ -265,7 +266,7 @@ class RangeSlider(QWidget):
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 4, 4)
 
 
-class _Part(QSlider):
+class _Part(AccessibleSlider):
     """Focus, keys and accessibility of a part; mouse and painting are handled by its parent."""
 
     left = Signal()
@@ -273,8 +274,14 @@ class _Part(QSlider):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._drawn_by = parent
+        self.words = ""
+        """Time, or both times, that it stands at."""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def accessible_text(self) -> str:
+        """Return the times."""
+        return self.words
 
     def minimumSizeHint(self) -> QSize:
         """Return a minimal size: the parent sets the geometry."""

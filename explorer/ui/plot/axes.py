@@ -144,6 +144,10 @@ def _near(x: float, others: list[float], step: float) -> bool:
     return any(abs(x - other) < 0.01 * step for other in others)
 
 
+_LINE_PX = 18.0
+"""Distance in pixels of a label from a mark that it would touch."""
+
+
 class ValueAxis(pg.AxisItem):
     """Axis item with the ticks of the functions above.
 
@@ -160,6 +164,7 @@ class ValueAxis(pg.AxisItem):
         super().__init__(orientation, maxTickLength=-5)
         self._titled = titled
         self.log = self.whole = False
+        self._left_out: float | None = None
         self._covered: tuple[QRectF, QRectF, QRectF] | None = None
         """Former geometry of axis and view, with the bounding rectangle computed for it."""
         self.enableAutoSIPrefix(False)
@@ -180,6 +185,13 @@ class ValueAxis(pg.AxisItem):
         """Label integers only, for counts."""
         if whole != self.whole:
             self.whole = whole
+            self.picture = None
+            self.update()
+
+    def leave_out(self, at: float | None) -> None:
+        """Write no label within a line of text of a coordinate, where a mark stands instead."""
+        if at != self._left_out:
+            self._left_out = at
             self.picture = None
             self.update()
 
@@ -216,9 +228,19 @@ class ValueAxis(pg.AxisItem):
         """Return the labels of major ticks; empty for minor ones."""
         if spacing is None:
             return []
-        if self.log:
-            return [_power_label(v) for v in values]
-        return [format_number(v, digits=PARAMETER_DIGITS) for v in values]
+        labels = [
+            _power_label(v) if self.log else format_number(v, digits=PARAMETER_DIGITS)
+            for v in values
+        ]
+        if self._left_out is None:
+            return labels
+        low, high = self.range
+        size = self.height() if self.orientation == "left" else self.width()
+        near = _LINE_PX * (high - low) / max(size, 1.0)
+        return [
+            "" if abs(v - self._left_out) < near else label
+            for v, label in zip(values, labels, strict=True)
+        ]
 
 
 DEEPEST_DECADES = 15
@@ -300,7 +322,7 @@ class AxisTitle(QToolButton):
     chosen(str)
         Key of the chosen entry.
     log_chosen(bool)
-    range_wanted()
+    range_requested()
     resized()
         The title changed.
 
@@ -384,7 +406,7 @@ class AxisTitle(QToolButton):
         self._space = max_width
         metrics = self.fontMetrics()
         left = max_width - _FRAME - metrics.horizontalAdvance(_OPENS)
-        text = metrics.elidedText(self._words, Qt.TextElideMode.ElideMiddle, left) + _OPENS
+        text = metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, left) + _OPENS
         if text != self.text():
             self.setText(text)
         wide = self.sizeHint().width()

@@ -1,13 +1,13 @@
 """Plot of curves: updates in place while sliders move."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEasingCurve, QEvent, QPointF, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
 
 from explorer.figures import style
@@ -21,7 +21,7 @@ from explorer.figures.geometry import (
 )
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Result, Series
-from explorer.ui.plot.axes import AxisTitles, ValueAxis, whole_view
+from explorer.ui.plot.axes import AxisTitles, ValueAxis, hull, whole_view
 from explorer.ui.plot.curves import Curve, InvalidRanges, UndefinedLanes
 from explorer.ui.plot.handles import Handles
 from explorer.ui.plot.labels import Crosshair, EndName, EndNames, PlotLabel
@@ -79,8 +79,12 @@ def move_by_key(view: pg.ViewBox, key: Qt.Key) -> bool:
 
 NAMED_FROM = 1100
 """Window width in pixels from which curves have names at their ends."""
-_CHOSEN_WIDTH = 1.9
-"""Width factor of the highlighted curve."""
+_CHOSEN_WIDTH, _CLAIMED_WIDTH = 1.9, 1.4
+"""Width factors of the highlighted and of the claimed curve."""
+FADED = 0.4
+"""Opacity of curves that show an earlier answer."""
+SETTLE_MS = 160
+"""Duration of the movement of the axes to their new ranges after a drag."""
 
 
 class BoundsPlot(pg.GraphicsView):
@@ -111,7 +115,7 @@ class BoundsPlot(pg.GraphicsView):
         self.setObjectName("bounds-plot")
         self.setAccessibleName("Plot of bounds")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(260, 150)
+        self.setMinimumSize(260, 124)
         self.x_log = self.y_log = False
         self.hidden: frozenset[str] = frozenset()
         self.result: Result | None = None
@@ -130,6 +134,13 @@ class BoundsPlot(pg.GraphicsView):
         self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
         self.view.disableAutoRange()
         self.view.sigRangeChangedManually.connect(self._user_moved)
+        self._frozen = False
+        self._framed: tuple[object, ...] = ()
+        """Study, quantity and scales whose ranges the axes show."""
+        self._from = self._to = [[0.0, 1.0], [0.0, 1.0]]
+        self._settling = QVariantAnimation(self, duration=SETTLE_MS)
+        self._settling.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._settling.valueChanged.connect(self._move_axes)
         self.left, self.bottom = ValueAxis("left", False), ValueAxis("bottom", False)
         self.titles = AxisTitles(self, self.view)
         frame = pg.GraphicsWidget()
@@ -160,6 +171,9 @@ class BoundsPlot(pg.GraphicsView):
         self.value_line.hide()
         self.view.addItem(self.value_line, ignoreBounds=True)
         self.line_label = PlotLabel(self.view, 16, (0.0, 0.0))
+        self.empty_label = PlotLabel(self.view, 16, (0.5, 0.5))
+        self.empty_label.set_text("No curve is shown. Tick one in the legend.")
+        self.empty_label.hide()
         self.value_line.sigPositionChanged.connect(self._place_label)
         self.view.sigRangeChanged.connect(self._place_label)
         self.view.sigResized.connect(self._resized)
@@ -185,6 +199,7 @@ class BoundsPlot(pg.GraphicsView):
         ground = QColor(theme.axes)
         ground.setAlpha(150)
         self.line_label.set_look(theme.text, ground)
+        self.empty_label.set_look(theme.text, ground)
         self.crosshair.set_colour(theme.muted)
         self.end_names.set_colour(theme.text)
         self.handles.set_theme(theme, ratio)
@@ -242,9 +257,45 @@ class BoundsPlot(pg.GraphicsView):
         if not self.user_view:
             self.fit()
 
+    def set_faded(self, keys: Collection[str]) -> None:
+        """Fade the curves that show an earlier answer."""
+        for key, curve in self.curves.items():
+            curve.set_opacity(FADED if key in keys else 1.0)
+
+    def set_frozen(self, frozen: bool) -> None:
+        """Freeze the axes, so that they only grow, or move them to the ranges of the curves."""
+        if frozen:
+            self._settling.stop()
+        elif self._frozen:
+            self._settle()
+        self._frozen = frozen
+
+    def _settle(self) -> None:
+        """Start the movement of the axes to the whole view."""
+        if self.result is None or self.user_view:
+            return
+        start, end = self.view.viewRange(), self._whole()
+        if start != end:
+            self._settling.setStartValue(0.0)
+            self._settling.setEndValue(1.0)
+            self._from, self._to = start, end
+            self._settling.start()
+
+    def _move_axes(self, share: float) -> None:
+        """Show ranges between those at the start and at the end of the movement."""
+        x, y = (
+            [a + share * (b - a) for a, b in zip(start, end, strict=True)]
+            for start, end in zip(self._from, self._to, strict=True)
+        )
+        self._set_ranges([x, y])
+
     def set_names(self, names: Mapping[str, str], claimed: str) -> None:
-        """Set the short names of curves, one in bold."""
-        self._short_names, self._claimed = names, claimed
+        """Set the short names of curves, and the key of the claimed curve, which is bold."""
+        self._short_names = names
+        if claimed != self._claimed:
+            self._claimed = claimed
+            if self.result is not None:
+                self._restyle(self.result)
 
     def _name_ends(self) -> None:
         """Show names at the curves' ends if the window is wide enough."""
@@ -276,7 +327,8 @@ class BoundsPlot(pg.GraphicsView):
 
     def _place_label(self, *_: object) -> None:
         """Keep the line's label at the top, on the side with space."""
-        (x0, x1), (_, y1) = self.view.viewRange()
+        (x0, x1), (y0, y1) = self.view.viewRange()
+        self.empty_label.setPos((x0 + x1) / 2, (y0 + y1) / 2)
         at = self.value_line.value()
         self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
         self.line_label.setPos(at, y1)
@@ -288,22 +340,29 @@ class BoundsPlot(pg.GraphicsView):
             self._restyle(self.result)
             self._name_ends()
 
+    def has_style(self, key: str) -> bool:
+        """Return whether a curve of the result shown last has that key."""
+        return key in self._styles
+
     def style_of(self, key: str) -> style.SeriesStyle:
         """Return the style of a series of the present result."""
         return self._styles[key]
 
     def _restyle(self, result: Result) -> None:
         self._styles = style.series_styles(result.series, self._theme.name)
-        if self.chosen in self._styles:
-            plain = self._styles[self.chosen]
-            self._styles[self.chosen] = replace(plain, width=plain.width * _CHOSEN_WIDTH)
+        for key, factor in ((self._claimed, _CLAIMED_WIDTH), (self.chosen, _CHOSEN_WIDTH)):
+            if key in self._styles:
+                plain = self._styles[key]
+                self._styles[key] = replace(plain, width=plain.width * factor)
         for key, curve in self.curves.items():
             curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
 
     def _apply_hidden(self) -> None:
         for key, curve in self.curves.items():
             curve.set_visible(key not in self.hidden)
-        self.handles.show(self._visible(), self.x_log, self.y_log)
+        visible = self._visible()
+        self.handles.show(visible, self.x_log, self.y_log)
+        self.empty_label.setVisible(bool(self.curves) and not visible)
 
     def _show_lanes(self) -> None:
         lanes = []
@@ -311,7 +370,8 @@ class BoundsPlot(pg.GraphicsView):
             stretches = [self._in_view(*ends) for ends in absent_stretches(series)]
             if stretches:
                 colour = QColor(self._styles[series.key].colour)
-                lanes.append((colour, stretches, f"{series.label}: {series.undefined_reason}"))
+                name = self._short_names.get(series.key, series.label)
+                lanes.append((colour, stretches, f"{name}: {series.undefined_reason}"))
         self.lanes.set_lanes(lanes)
         nothing = invalid_stretches(self.result.series) if self.result else []
         self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])
@@ -351,31 +411,47 @@ class BoundsPlot(pg.GraphicsView):
         self.view_changed.emit()
 
     def fit(self) -> None:
-        """Fit the whole sweep, and all visible curves that are not functions of x."""
+        """Fit the whole sweep, and all visible curves; while frozen, ranges only grow."""
         if self.result is None:
             return
+        wanted, before = self._whole(), self.view.viewRange()
+        framed = (_subject(self.result), self.result.request.sweep, self.x_log, self.y_log)
+        if self._frozen and framed == self._framed:
+            wanted = [
+                list(hull([(a, b), (c, d)])) for (a, b), (c, d) in zip(before, wanted, strict=True)
+            ]
+        else:
+            self._settling.stop()
+        self._framed = framed
+        self._set_ranges(wanted)
+
+    def _whole(self) -> list[list[float]]:
+        """Return the ranges that show the whole sweep and all visible curves."""
+        assert self.result is not None
         extents = [(s.mark, self.curves[s.key].extent) for s in self._visible()]
         sweep, ends = self.result.request.sweep, None
         if sweep is not None:
             low, high = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
             ends = float(low), float(high)
-        before = self.view.viewRange()
         # The hatched lanes stand below the curves.
-        wanted = whole_view(
+        return whole_view(
             extents,
             ends,
-            before,
+            self.view.viewRange(),
             (self.view.width(), self.view.height()),
             self.lanes.pixels,
             self.y_log,
         )
-        if wanted != before:
+
+    def _set_ranges(self, wanted: list[list[float]]) -> None:
+        if wanted != self.view.viewRange():
             self.view.setRange(
                 xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
             )
             self.view.updateMatrix()  # doing it while painting would paint twice
 
     def _user_moved(self, *_: object) -> None:
+        self._settling.stop()
         self.user_view = True
         self.view_changed.emit()
 
@@ -450,6 +526,16 @@ class BoundsPlot(pg.GraphicsView):
         if hasattr(self, "crosshair"):
             self.crosshair.hide()
             self._name_ends()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Frame the axes."""
+        super().focusInEvent(event)
+        self.view.setBorder(pg.mkPen(self.palette().highlight().color(), width=2))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Remove the frame of the focus."""
+        super().focusOutEvent(event)
+        self.view.setBorder(None)
 
     def _resized(self, *_: object) -> None:
         """Fit the plot to the space beside the axes and their titles."""

@@ -1,5 +1,7 @@
 """Items for curves, bands, bars, marks and undefined ranges, updated in place."""
 
+from typing import Any
+
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.functions import create_qpolygonf, ndarray_from_qpolygonf
@@ -483,11 +485,20 @@ class Curve:
                 if item is not None:
                     item.setVisible(visible)
 
+    def set_opacity(self, opacity: float) -> None:
+        """Set the opacity of all items, 0 to 1."""
+        if opacity != self.line.opacity():
+            for item in self._items():
+                item.setOpacity(opacity)
+
     def remove(self) -> None:
         """Remove the items from the scene."""
-        for item in (self.line, self.ends, self.fill, self.dots, self.whiskers, self.caps):
-            if item is not None:
-                self._view.removeItem(item)
+        for item in self._items():
+            self._view.removeItem(item)
+
+    def _items(self) -> list[Any]:
+        items = (self.line, self.ends, self.fill, self.dots, self.whiskers, self.caps)
+        return [item for item in items if item is not None]
 
 
 def _edges(present: np.ndarray) -> np.ndarray:

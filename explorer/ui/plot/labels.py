@@ -71,6 +71,11 @@ class PlotLabel(pg.GraphicsObject):
             self._text = text
             self._measure()
 
+    @property
+    def anchor(self) -> tuple[float, float]:
+        """Point of the label placed at its position."""
+        return self._anchor
+
     def set_anchor(self, anchor: tuple[float, float]) -> None:
         """Set the anchor."""
         if anchor != self._anchor:
@@ -408,7 +413,7 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
 
 
 class ElidedLabel(QLabel):
-    """Line of text, elided in the middle."""
+    """Line of text, elided at its end."""
 
     def __init__(self) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
@@ -427,6 +432,6 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         fitting = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideMiddle, self.width()
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
         )
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, fitting)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
@@ -29,7 +31,7 @@ DRAWS = (1, 4, 25, 100)
 RUNS = (200, 1000, 10_000)
 USERS = 40
 """Number of synthetic users of an audit."""
-NO_PLAN = "Fill in what is released and ε on the Plan page; the audit runs that very code."
+NO_PLAN = "Choose what is released and ε in the release; the audit runs that code."
 
 
 class TradeoffPlot(QWidget):
@@ -114,7 +116,7 @@ class AttackPage(QWidget):
         self._plan: Plan | None = None
         self._audit: AuditResult | None = None
         self.epsilon = QLineEdit("1")
-        self.epsilon.setAccessibleName("ε of what is attacked")
+        self.epsilon.setAccessibleName("ε of the attacked release")
         self.epsilon.setMaximumWidth(110)
         self.epsilon.textEdited.connect(lambda _: self._show())
         self.message = styled_label("sentence", word_wrap=True)
@@ -138,19 +140,19 @@ class AttackPage(QWidget):
         tries.addWidget(self.button)
         tries.addStretch(1)
         left.addLayout(row)
-        left.addWidget(styled_label("heading", "Averaging k demonstration draws of a count"))
+        left.addWidget(styled_label("heading", "Averaging k preview draws of a count"))
         left.addWidget(self.averages)
         left.addWidget(
             styled_label(
                 "muted",
-                "Each draw costs: the true price of k draws is kε. That is why a release is "
-                "drawn once, and looked at for ever.",
+                "Each draw costs ε, so k draws cost kε. That is why the noise of a release is "
+                "drawn once.",
                 word_wrap=True,
             )
         )
-        left.addWidget(styled_label("heading", "Is one person there?"))
+        left.addWidget(styled_label("heading", "Is one person in the data?"))
         left.addWidget(self.message)
-        left.addWidget(styled_label("heading", "Audit on made-up people"))
+        left.addWidget(styled_label("heading", "Audit on synthetic people"))
         left.addLayout(tries)
         left.addWidget(self.found)
         left.addStretch(1)
@@ -161,7 +163,7 @@ class AttackPage(QWidget):
         self._show()
 
     def show_plan(self, plan: Plan | None) -> None:
-        """Analyse the plan of the Plan page, if complete."""
+        """Analyse the plan of the wizard, if complete."""
         if plan is not None and (
             self._plan is None
             or plan.parameters() != self._plan.parameters()
@@ -170,7 +172,7 @@ class AttackPage(QWidget):
             self._audit = None
             self.epsilon.setText(rounded_up(plan.epsilon))
             self.found.setText(
-                f"Runs {plan.mechanism.label} as planned, on {USERS} made-up people "
+                f"Runs {plan.mechanism.label} as planned, on {USERS} synthetic people "
                 "with and without one of them."
             )
         self._plan = plan
@@ -215,9 +217,11 @@ class AttackPage(QWidget):
         self.averages.setFixedHeight((len(DRAWS) + 1) * row + 14)
         curve = membership(epsilon)
         chance = times_in_100(best_chance(float(epsilon)))
+        # Rounded down: 100 times a lower bound may be rounded up.
+        total = math.nextafter(100 * curve.best_total_error, 0.0)
         self.message.setText(
-            f"Whoever asks of one person errs at least {at_least(curve.best_total_error)} in all "
-            f"(false alarms + misses); the best guess is right at most {chance} times in 100. One "
+            "Any test for one person has a total error (false alarms + misses) of at least "
+            f"{at_least(total)} %; the best guess is right at most {chance} % of the time. One "
             "noisy count attains it."
         )
         same = self._audit is not None and self._plan is not None

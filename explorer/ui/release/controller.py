@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
+import threading
 from collections import abc
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,13 +22,12 @@ from explorer import checkins
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.engine.service import StudyService
 from explorer.release.attack import AuditResult, audit
-from explorer.release.dry_run import dry_run
+from explorer.release.dry_run import Forecast, forecast
 from explorer.release.errors import ReleaseError
 from explorer.release.file_check import FileCheck
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.base import Shown
 from explorer.release.pipeline import (
     LedgerLocation,
     certificate_of,
@@ -36,7 +38,7 @@ from explorer.release.pipeline import (
 from explorer.release.plan import PLACED, Plan
 from explorer.release.subprocess_runner import CheckTask, DrawTask, ReleaseProcess
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.release.draft import LedgerState
+from explorer.ui.release.draft import NO_PERSON, LedgerState
 
 USER, TIME, LAT, LON = PLACED
 GZIP = ".gz"
@@ -51,6 +53,7 @@ _ENCODINGS = {
     "utf-16-be": "utf-16-be",
 }
 """Delimiters by their names in a plan."""
+_OFFSET = re.compile(r"(Z|[+-]\d\d(:?\d\d)?)$", re.IGNORECASE)
 _TIMES = {"iso": "iso", "epoch_s": "unix", "epoch_ms": "unix-ms"}
 _UNIT_FIRST = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -77,18 +80,19 @@ def found_format(
     preview = checkins.sniff(path, cancelled=cancelled)
     dialect = preview.dialect
     if dialect.delimiter not in _DELIMITERS or dialect.layer:
-        raise ReleaseError(f"{path.name}: a release reads rows of text; save them as CSV")
-    if mapping.user is None:
         raise ReleaseError(
-            f"{path.name}: a release needs a column that names the person; open the file again "
-            "and choose one"
+            f"{path.name} does not hold rows of text. Save it as CSV and choose that."
         )
+    if mapping.user is None:
+        raise ReleaseError(NO_PERSON)
     if mapping.planar or mapping.crs is not None:
         raise ReleaseError(
-            f"{path.name}: positions are no degrees; save them as latitudes and longitudes"
+            f"The positions in {path.name} are not in degrees. Save them as latitude and longitude."
         )
     if dialect.compressed != path.name.endswith(GZIP):
-        raise ReleaseError(f"{path.name}: a packed file needs a name that ends with {GZIP}")
+        raise ReleaseError(
+            f"{path.name} is compressed. Give it a name that ends with {GZIP}, or unpack it."
+        )
     columns = _columns(preview, mapping)
     trailing = _ends_with_delimiter(preview, mapping)
     fields = columns[: len(columns) - trailing]
@@ -102,8 +106,36 @@ def found_format(
         "trailing_delimiter": "yes" if trailing else "no",
         "row_end": "cr" if dialect.line_end == "\r" else "lf",
         "time_format": _TIMES.get(mapping.time_format, mapping.time_format),
-        "time_zone": mapping.zone or "UTC",
+        "time_zone": mapping.zone or ("UTC" if _states_offsets(preview, mapping) else ""),
     }
+
+
+def format_words(mapping: Mapping, dialect: Dialect | None = None) -> str:
+    """Return how an opened file was read: ``semicolon, header row, 31.01.2026 18:05``."""
+    words = []
+    if dialect is not None and dialect.delimiter:
+        delimiter = _DELIMITERS.get(dialect.delimiter, dialect.delimiter)
+        words += [delimiter, "header row" if dialect.has_header else "no header row"]
+    if (mapping.decimal or (dialect.decimal if dialect is not None else "")) == ",":
+        words.append("decimal comma")
+    if mapping.time is not None:
+        written = {"iso": "ISO times", "epoch_s": "Unix times", "epoch_ms": "Unix times in ms"}
+        times = written.get(mapping.time_format)
+        if times is None:
+            times = _EXAMPLE_TIME.strftime(mapping.time_format)
+        words.append(times)
+    if mapping.zone:
+        words.append(mapping.zone.rpartition("/")[2].replace("_", " "))
+    return ", ".join(words)
+
+
+def _states_offsets(preview: Preview, mapping: Mapping) -> bool:
+    """Return whether all times of the first rows state their offset from UTC."""
+    if mapping.time is None or mapping.time_format.startswith("epoch"):
+        return True
+    rows = preview.sample or preview.rows
+    times = [row[mapping.time] for row in rows if len(row) > mapping.time]
+    return bool(times) and all(_OFFSET.search(time.strip()) for time in times if time.strip())
 
 
 def _columns(preview: Preview, mapping: Mapping) -> list[str]:
@@ -141,14 +173,14 @@ def _encoding(path: Path, dialect: Dialect) -> str:
     name = codecs.lookup(dialect.encoding).name.removesuffix("-sig")
     if name not in _ENCODINGS:
         raise ReleaseError(
-            f"{path.name}: a release does not read {dialect.encoding}; save the file as UTF-8"
+            f"A release does not read the encoding {dialect.encoding}. Save {path.name} as UTF-8."
         )
     return _ENCODINGS[name]
 
 
-REHEARSALS = 3
-"""Number of runs of a dry run, to show the spread."""
 _LOOK_S = 0.1
+_EXAMPLE_TIME = datetime(2026, 1, 31, 18, 5)
+"""Shows a time format by an example."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +211,10 @@ class ReleaseController(QObject):
     state_read(LedgerState)
         Emitted after each possible change of the ledger.
     entries_read(list of Entry)
-    rehearsed(list of Shown)
+    rehearsed(Plan, int, Forecast)
+        Plan, number of synthetic people and result.
+    compared(list of (Plan, Forecast))
+        Forecasts at other values of ε.
     drawn(Result)
         An output is stored, or was opened again.
     audited(Audited)
@@ -193,11 +228,14 @@ class ReleaseController(QObject):
     busy_changed(bool)
         Whether a ledger write or a release is running.
     rehearsing_changed(bool)
+    phase_changed(str)
+        Phase of a running release, one of `pipeline.PHASES`.
     """
 
     state_read = Signal(object)
     entries_read = Signal(object)
-    rehearsed = Signal(object)
+    rehearsed = Signal(object, int, object)
+    compared = Signal(object)
     drawn = Signal(object)
     audited = Signal(object)
     checked = Signal(object, object)
@@ -206,6 +244,7 @@ class ReleaseController(QObject):
     failed = Signal(object)
     busy_changed = Signal(bool)
     rehearsing_changed = Signal(bool)
+    phase_changed = Signal(str)
 
     def __init__(
         self, service: StudyService, place: LedgerLocation, parent: QObject | None = None
@@ -215,6 +254,9 @@ class ReleaseController(QObject):
         self.looked_at: frozenset[str] = frozenset()
         """SHA-256 of the files open in the window; none for synthetic data."""
         self._ledger = LatestJob("release", self)
+        self._ledger.progress.connect(lambda _, phase: self.phase_changed.emit(phase))
+        self._cancelled = threading.Event()
+        """Whether the running release should stop before its draw."""
         self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
         for job in (self._ledger, self._trial):
             job.done.connect(lambda emit, found: emit(found))
@@ -282,10 +324,16 @@ class ReleaseController(QObject):
 
         Never retried: the ledger states whether the budget was spent.
         """
+        self._cancelled.clear()
         self._ask(self._show, partial(self._draw, plan, ""))
+
+    def cancel_draw(self) -> None:
+        """Cancel the running release; without effect once its noise is being drawn."""
+        self._cancelled.set()
 
     def go_on(self, release: str, data: Path) -> None:
         """Draw a prepared release as planned, from a file."""
+        self._cancelled.clear()
 
         def work(task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
@@ -304,16 +352,22 @@ class ReleaseController(QObject):
 
         self._ask(self._show, work)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: Plan, *, enter: bool = True) -> None:
         """Read a file in the plan's format, curator only; see `checking.check`.
 
         The population was declared before. For a file never opened the plan is registered first;
         nothing else is stored.
+
+        Parameters
+        ----------
+        plan : Plan
+        enter : bool
+            Whether the plan may be registered; otherwise a file never opened is refused.
         """
 
         def work(task: Task) -> tuple[FileCheck, LedgerState]:
             found: FileCheck = self._run_subprocess(
-                ReleaseProcess(CheckTask(self.place, plan)), task
+                ReleaseProcess(CheckTask(self.place, plan, enter=enter)), task
             )
             return found, self._state()
 
@@ -351,8 +405,21 @@ class ReleaseController(QObject):
         """Run on synthetic users in the compute process: nothing is read or spent."""
         subject = (plan, users)
         self._trial.submit(
-            self.rehearsed.emit, lambda task: self._service.call(rehearsals, subject, task.check)
+            lambda found: self.rehearsed.emit(plan, users, found),
+            lambda task: self._service.call(rehearsal_of, subject, task.check),
         )
+
+    def compare_costs(self, plan: Plan, users: int, others: Sequence[Fraction]) -> None:
+        """Forecast the error at other values of ε, on the same synthetic users."""
+        subjects = [(replace(plan, epsilon=epsilon), users) for epsilon in others]
+
+        def work(task: Task) -> list[tuple[Plan, Forecast]]:
+            return [
+                (subject[0], self._service.call(rehearsal_of, subject, task.check))
+                for subject in subjects
+            ]
+
+        self._trial.submit(self.compared.emit, work)
 
     def audit(self, plan: Plan, runs: int, users: int) -> None:
         """Run a plan's mechanism on synthetic users with and without one of them."""
@@ -405,13 +472,20 @@ class ReleaseController(QObject):
         if not release:
             with self.place.open() as ledger:
                 release = find_or_plan_release(ledger, plan)
-        self._run_subprocess(ReleaseProcess(DrawTask.of(self.place, plan, release)), task)
+        running = ReleaseProcess(DrawTask.of(self.place, plan, release), task.report)
+        self._run_subprocess(running, task, self._cancelled)
         return self._result(plan, release)
 
     @staticmethod
-    def _run_subprocess(running: ReleaseProcess, task: Task) -> Any:
+    def _run_subprocess(
+        running: ReleaseProcess, task: Task, cancelled: threading.Event | None = None
+    ) -> Any:
+        sent = cancelled is None
         while not running.wait(_LOOK_S):
             task.check()  # the window closes: the process finishes by itself
+            if cancelled is not None and not sent and cancelled.is_set():
+                running.cancel()
+                sent = True
         return running.finish()
 
     def _result(self, plan: Plan, release: str) -> tuple[Result, LedgerState]:
@@ -423,17 +497,12 @@ class ReleaseController(QObject):
         return result, self._state()
 
 
-def rehearsals(
+def rehearsal_of(
     _runtime: object, subject: tuple[Plan, int], check: Callable[[], None]
-) -> list[Shown]:
-    """Return pictures of some dry runs; executed in the compute process."""
+) -> Forecast:
+    """Return the forecast of a plan; executed in the compute process."""
     plan, users = subject
-    pictures = []
-    for seed in range(REHEARSALS):
-        check()
-        output = dry_run(plan, users, seed)
-        pictures.append(plan.mechanism.shown(output.stored, plan.own_parameters, plan.epsilon))
-    return pictures
+    return forecast(plan, users, check=check)
 
 
 def audit_plan(

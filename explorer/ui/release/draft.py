@@ -6,8 +6,10 @@ and recorded in the certificate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 from explorer.release.errors import ParameterError, ReleaseError
@@ -20,33 +22,49 @@ from explorer.release.plan import (
     DECLARED_ROWS,
     FORMAT_DECLARED,
     FORMAT_TAKEN,
+    PLACED,
     TEXTS,
     Declared,
     Plan,
     build_plan,
 )
 from explorer.release.rounding import rounded_down, rounded_up
+from explorer.studies.base.phrases import MAX_USEFUL_CHANCE, best_chance, times_in_100
 from explorer.ui.release.fields import (
     FORMAT,
     LABELS,
+    OF_MECHANISM,
+    PEOPLE,
     any_format,
+    example_of,
     read_epsilon,
     read_format,
     read_own,
+    read_people,
 )
 
+USER, TIME, *_ = PLACED
+NO_PERSON = "A release needs a column that names the person. Open the file again and choose one."
 SYNTHETIC_POPULATION = "0" * 32
 """Population of a dry run."""
-TITLES = {
-    "Who is protected": "",
-    "What is released": "",
-    "Chosen without looking": "Fill in what you know, not what you saw.",
-    "Price": "",
-    "The file": "Nothing is found out from it: say how it is written.",
-}
-"""Titles and notes of the five steps."""
+COPIED_SENTENCE = "{names}: from a map of the data."
 COPIED = "{names} taken from the map of the data by a click."
-COPIED_NAMES = {"box": "The box was", "epsilon": "ε was"}
+COPIED_NAMES = {
+    "box": "The box was",
+    "epsilon": "ε was",
+    "start": "The start of the time range was",
+    "end": "The end of the time range was",
+}
+REGION = ("box", "start", "end")
+"""Copied values that the page *What* shows."""
+_BINARY = {
+    ".parquet": "Parquet",
+    ".xlsx": "Excel",
+    ".gpkg": "GeoPackage",
+    ".zip": "ZIP",
+    ".sqlite": "SQLite",
+}
+"""Kinds of files without rows of text, by suffix."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +106,11 @@ class LedgerState:
         return [
             r
             for r in self.releases
-            if r.state in SPENT and self._charged(r.population) == population
+            if r.state in SPENT and self.charged(r.population) == population
         ]
 
-    def _charged(self, population: str) -> str:
+    def charged(self, population: str) -> str:
+        """Return the population whose account pays for another one that was joined to it."""
         while population in self.joined:
             population = self.joined[population]
         return population
@@ -120,7 +139,7 @@ class Draft:
 
     population: str = ""
     mechanism: str = next(iter(MECHANISMS))
-    typed: Mapping[str, str] = field(default_factory=dict)
+    typed: Mapping[str, str] = field(default_factory=lambda: {"side": "256"})
     untouched: bool = False
     sentence: str = ""
     copied: frozenset[str] = frozenset()
@@ -144,6 +163,20 @@ class Draft:
         """Return the draft with the format found when the file was opened."""
         others = {field.key: "" for field in FORMAT}
         return replace(self, typed={**self.typed, **others, **texts}, format_taken=True)
+
+    def with_copies(self, texts: Mapping[str, str]) -> Draft:
+        """Return the draft with values copied from the map, which are marked as such."""
+        typed, copied = {**self.typed, **texts}, self.copied | set(texts)
+        from_region = bool(copied & set(REGION))
+        names = copied_names(copied & set(REGION))
+        own = self.sentence or (COPIED_SENTENCE.format(names=names) if from_region else "")
+        return replace(
+            self,
+            typed=typed,
+            copied=copied,
+            untouched=self.untouched and not from_region,
+            sentence=own,
+        )
 
     @property
     def independent(self) -> bool:
@@ -186,6 +219,20 @@ class Draft:
             self.declared(),
         )
 
+    def to_check(self) -> Plan:
+        """Return the plan whose file can be checked before other choices are made.
+
+        What is not chosen yet has the values of the example; a check uses the group, the file, its
+        format and the columns that the mechanism reads.
+        """
+        own = {**example_of(self.mechanism), **{k: t for k, t in self.typed.items() if t.strip()}}
+        draft = replace(self, typed={**own, "epsilon": "1"})
+        try:
+            return draft.plan()
+        except ParameterError:
+            texts = {**self.typed, **example_of(self.mechanism), "epsilon": "1"}
+            return replace(self, typed=texts).plan()
+
     def rehearsal(self) -> Plan:
         """Return the plan for synthetic users, which needs neither file nor budget."""
         own = self.own_parameters()
@@ -209,15 +256,18 @@ class Point:
     ok : bool
     message : str
         Message: what is missing, or the consequence.
+    field : str
+        Key of the field to mend; "" if none or several.
     """
 
     ok: bool
     message: str
+    field: str = ""
 
 
 def points(draft: Draft, ledger: LedgerState) -> tuple[Point, ...]:
-    """Return the state of the five steps for the draft and the ledger."""
-    return tuple(_judge(judge, draft, ledger) for judge in (_who, _what, _selection, _price, _file))
+    """Return the state of people, file, what, cost and review for the draft and the ledger."""
+    return tuple(_judge(judge, draft, ledger) for judge in (_who, _file, _what, _price, _review))
 
 
 def _judge(
@@ -225,18 +275,105 @@ def _judge(
 ) -> Point:
     try:
         return judge(draft, ledger)
+    except ParameterError as error:
+        return Point(False, sentence_of(error), error.field.rpartition(".")[2])
     except ReleaseError as error:
         return Point(False, sentence_of(error))
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error message without the path of a plan's field."""
-    text = str(error)
+    """Return an error message for the curator: what is wrong, with what, and what to do."""
     if isinstance(error, ParameterError):
-        key = error.field.rpartition(".")[2]
-        between = " " if error.problem.startswith("is ") else ": "
-        text = f"{LABELS.get(key, key)}{between}{error.problem}; {error.remedy}"
-    return sentence(text)
+        return _field_message(error)
+    return sentence(_PREFIX.sub("", str(error)))
+
+
+def _field_message(error: ParameterError) -> str:
+    """Return what to enter in the field of an error."""
+    key = error.field.rpartition(".")[2]
+    label = LABELS.get(key, key)
+    messages = (*MESSAGES.get(key, ()), *_COMMON_MESSAGES)
+    found = next((text for part, text in messages if part in error.problem), "")
+    if not found:
+        between = " " if error.problem.startswith(("is ", "has ", "are ")) else ": "
+        found = (
+            f"{{label}}{between}"
+            + error.problem.replace("{", "{{").replace("}", "}}")
+            + ". {remedy}"
+        )
+    limits = _LIMITS.search(error.problem)
+    low, high = limits.groups() if limits else ("", "")
+    return found.format(label=label, low=low, high=high, remedy=sentence(error.remedy))
+
+
+_PREFIX = re.compile(r"^(release( [0-9a-f]{32})?|data|ledger|population): ")
+"""What the core names in front of a message; the page in front shows it."""
+_LIMITS = re.compile(r"(?:from|between) (\S+) (?:to|and) (\S+)$")
+"""Smallest and largest value in a problem."""
+MESSAGES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "box": (
+        ("antimeridian", "A region is at most 180° wide. Enter west and east accordingly."),
+        ("no area", "North must be greater than south, and east must differ from west."),
+        ("seven decimals", "Enter degrees with at most seven decimals, such as 40.55."),
+        (
+            "outside",
+            "Enter a latitude from -90 to 90 and a longitude from -180 to 180 degrees.",
+        ),
+        ("", "Enter south, west, north and east in degrees, such as 40.55."),
+    ),
+    "side": (("", "Enter a power of two from 2 to 1024."),),
+    "start": (("", "From: enter a time such as 2026-01-31T12:00:00Z."),),
+    "end": (
+        ("not after", "Until must be later than From."),
+        ("", "Until: enter a time such as 2026-01-31T12:00:00Z."),
+    ),
+    "grid": (
+        ("no choice", "Enter more rows or columns: one region leaves no choice."),
+        ("", "Enter the numbers of rows and columns, such as 4, 4."),
+    ),
+    "value_column": (("", "Enter the name of one of the file’s columns."),),
+    "value_columns": (("too many", "Enter fewer columns."), ("", "Enter names of columns.")),
+    "values": (
+        ("or neither", "Enter either the values or the edges of bins."),
+        ("all different", "Enter each value once."),
+    ),
+    "edges": (("", "Enter two or more edges of bins, in increasing order."),),
+    "low": (("", "Enter one lowest value for each column."),),
+    "high": (
+        ("not above", "Each highest value must be greater than the lowest value of its column."),
+        ("", "Enter one highest value for each column."),
+    ),
+    "columns": (
+        ("twice", "Use each name of a column once."),
+        ("too long", "Use shorter names of columns."),
+        ("", "List the columns in order, with the names user, time, lat, lon."),
+    ),
+    "decimal": (
+        (
+            "so is the delimiter",
+            "Delimiter and decimal mark are both a comma. Choose another delimiter, or the quotes "
+            "“double” if numbers stand in quotes.",
+        ),
+    ),
+    "time_format": (("", "Enter iso, unix, unix-ms or a pattern such as %d.%m.%Y %H:%M."),),
+    "time_zone": (
+        ("", "Enter UTC, an offset such as +05:30 or a name such as Europe/Berlin as time zone."),
+    ),
+    "epsilon": (
+        ("is above", "Enter a smaller ε."),
+        ("2^-40", "Enter a larger ε: a part of the release would get almost nothing."),
+        ("", "Enter ε as a number such as 0.5 or 1/2."),
+    ),
+}
+"""Messages by field: the first whose part occurs in the problem that the core names."""
+_COMMON_MESSAGES = (
+    ("no whole number from", "{label}: enter a whole number from {low} to {high}."),
+    ("is not between", "{label}: enter a number from {low} to {high}."),
+    ("is no fraction", "{label}: enter a fraction such as 3/10."),
+    ("longer than", "{label}: shorten this text to 4,000 characters."),
+    ("can't be printed", "{label}: remove the characters that cannot be printed."),
+)
+"""Messages for any field."""
 
 
 def _who(draft: Draft, ledger: LedgerState) -> Point:
@@ -244,49 +381,163 @@ def _who(draft: Draft, ledger: LedgerState) -> Point:
         return Point(False, sentence_of(ReleaseError(ledger.problem)))
     account = ledger.account(draft.population)
     if account is None:
-        return Point(False, "Whose data are these? Choose these people, or open an account.")
-    kind = "sum of all ε" if account.gate == "sum" else "sum of all ε²/2, within ρ"
-    return Point(True, f"Gate: {kind}, chosen for good when the account was opened.")
+        return Point(False, "Choose the group of people in this file.", "population")
+    return Point(True, gate_text(account))
 
 
-def _what(draft: Draft, _: LedgerState) -> Point:
-    mechanism = MECHANISMS[draft.mechanism]
-    mechanism.parse(draft.own_parameters())
-    return Point(True, mechanism.privacy)
+def gate_text(account: Account) -> str:
+    """Return the budget rule of a group."""
+    kind = (
+        "ε values add up" if account.gate == "sum" else "zCDP, the values of ε²/2 add up (δ = 10⁻⁹)"
+    )
+    return f"Budget rule: {kind}. Cannot be changed later."
+
+
+def zone_is_open(draft: Draft) -> bool:
+    """Whether the file's times may state no offset and no time zone is chosen."""
+    columns = draft.text("columns").replace(";", ",").split(",")
+    form = draft.text("time_format")
+    stated = form in ("unix", "unix-ms") or "%z" in form
+    return TIME in [c.strip() for c in columns] and not stated and not draft.text("time_zone")
+
+
+def _file(draft: Draft, _: LedgerState) -> Point:
+    path = draft.text("data")
+    if not path:
+        return Point(False, "Choose the file.", "data")
+    kind = _BINARY.get(Path(path).suffix.lower())
+    if kind:
+        text = f"This file is {kind}, not text. Save it as CSV and choose that."
+        return Point(False, text, "data")
+    if not Path(path).is_file():
+        text = f"There is no file {Path(path).name} there. Choose another file."
+        return Point(False, text, "data")
+    for key, message in (
+        ("delimiter", "Choose the delimiter."),
+        ("header", "Choose whether the first row is a header row."),
+        ("columns", "List the columns in order."),
+    ):
+        if not draft.text(key):
+            return Point(False, message, key)
+    declared = read_format(draft.typed)
+    if USER not in declared["columns"]:
+        return Point(False, "Use the names user, time, lat, lon.", "columns")
+    if zone_is_open(draft):
+        return Point(False, "Choose the time zone of the file.", "time_zone")
+    try:
+        draft.to_check()
+    except ParameterError as error:
+        key = error.field.rpartition(".")[2]
+        if key == "columns":
+            return Point(False, f"Use the names user, time, lat, lon. {sentence_of(error)}", key)
+        if key in {field.key for field in FORMAT}:
+            raise
+    return Point(True, "Rows that cannot be read in this format are left out.")
+
+
+def _what(draft: Draft, ledger: LedgerState) -> Point:
+    fields = {field.key: field for field in OF_MECHANISM[draft.mechanism]}
+    for key, message in (
+        ("box", "Enter south, west, north and east in degrees."),
+        ("side", "Enter the number of cells per side."),
+    ):
+        if key in fields and fields[key].needed and not draft.text(key):
+            return Point(False, message, key)
+    try:
+        MECHANISMS[draft.mechanism].parse(draft.own_parameters())
+    except ParameterError as error:
+        key = error.field.rpartition(".")[2]
+        told = sentence_of(error)
+        if key == "box" and _turned(draft.text("box")):
+            told = "North must be greater than south."
+        return Point(False, told, key)
+    try:
+        read_people(draft.text(PEOPLE))
+    except ParameterError:
+        text = "Enter the number of people that you expect, from 1 to 1,000,000."
+        return Point(False, text, PEOPLE)
+    return _selection(draft, ledger)
+
+
+def _turned(box: str) -> bool:
+    """Whether a box's north is not greater than its south."""
+    try:
+        south, _, north, _ = map(float, box.split(","))
+    except ValueError:
+        return False
+    return north <= south
+
+
+def copied_names(copied: frozenset[str]) -> str:
+    """Return the names of values copied from the map, for a sentence: ``Region and ε``."""
+    names = [
+        name
+        for name, keys in (("region", {"box"}), ("time", {"start", "end"}), ("ε", {"epsilon"}))
+        if copied & keys
+    ]
+    listed = ", ".join(names[:-1])
+    text = f"{listed} and {names[-1]}" if listed else "".join(names)
+    return f"{text[:1].upper()}{text[1:]}" if text[:1] != "ε" else text
+
+
+def copied_text(draft: Draft, *, short: bool = False) -> str:
+    """Return the remark on values copied from the map; empty if there are none."""
+    if not draft.copied:
+        return ""
+    several = len(draft.copied & {"box", "epsilon"}) + bool(draft.copied & {"start", "end"}) > 1
+    text = f"{copied_names(draft.copied)} {'were' if several else 'was'} taken from the map."
+    if not short:
+        text += " The guarantee does not cover that choice."
+    return f"{text} The certificate says so."
 
 
 def _selection(draft: Draft, ledger: LedgerState) -> Point:
     times = "once" if ledger.shown == 1 else f"{ledger.shown} times"
-    seen = f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
-    if draft.copied:
-        names = ", ".join(COPIED_NAMES[key].rpartition(" ")[0] for key in sorted(draft.copied))
-        text = f"{names}: taken from the map. The guarantee does not cover that choice."
-        if draft.sentence.strip():
-            return Point(True, f"{text} The certificate says so. {seen}".strip())
-        return Point(False, f"{text} Choose without looking, or say so in the certificate.")
-    if draft.untouched:
+    seen = f"The true map of this file was viewed {times}; the certificate says so."
+    seen *= bool(ledger.shown)
+    if draft.copied & set(REGION):
+        return Point(True, f"{copied_text(draft)} {seen}".strip())
+    if draft.untouched or draft.sentence.strip():
         return Point(True, seen or "The certificate says so.")
-    if draft.sentence.strip():
-        return Point(True, f"The certificate will say your sentence. {seen}".strip())
-    return Point(False, f"Tick it, or say in the certificate how they were chosen. {seen}".strip())
+    text = "Confirm this, or explain how they were chosen (printed in the certificate)."
+    return Point(False, text, "sentence")
 
 
 def _price(draft: Draft, ledger: LedgerState) -> Point:
-    read_epsilon(draft.text("epsilon"))
+    typed = draft.text("epsilon")
+    if not typed:
+        return Point(False, "Enter ε, the cost of this release.", "epsilon")
+    try:
+        read_epsilon(typed)
+    except ParameterError:
+        text = f"Cannot read {typed}. Enter a number such as 0.5 or 1/2."
+        return Point(False, text, "epsilon")
     try:
         plan = draft.rehearsal()
     except ParameterError as error:
         if error.field.endswith("epsilon"):
             raise
-        return Point(False, "The price is known once point 2 is answered.")
+        return Point(False, "The cost is known once step 3 is complete.")
     account = ledger.account(draft.population)
     if account is None:
-        return Point(
-            False, f"Costs {rounded_up(plan.epsilon)}; what remains is known with point 1."
-        )
+        return Point(False, f"Cost {rounded_up(plan.epsilon)}; what remains is known with step 1.")
     if not account.fits(plan.epsilon):
-        return Point(False, refusal_text(account))
+        return Point(False, refusal_text(account), "epsilon")
     return Point(True, price_text(plan, account))
+
+
+def _review(draft: Draft, _: LedgerState) -> Point:
+    draft.plan()
+    return Point(True, "Nothing has been spent yet.")
+
+
+def attacker_text(epsilon: Fraction) -> str:
+    """Return how often an attacker with 50:50 prior odds is right about one person."""
+    chance = best_chance(float(epsilon))
+    if chance >= MAX_USEFUL_CHANCE:
+        return "This bound gives no useful guarantee."
+    times = times_in_100(chance)
+    return f"An attacker who starts at 50 : 50 is right at most {times} % of the time."
 
 
 def earlier_lines(
@@ -308,29 +559,8 @@ def earlier_lines(
 def refusal_text(account: Account) -> str:
     """State that a price exceeds the budget, with the options."""
     left = rounded_down(account.largest_fit())
+    raising = account.gate == "sum"
     if account.largest_fit() == 0:
-        return "Nothing is left for these people, and nothing refills it."
-    raising = (
-        ", or raise the limit (Ledger): every later certificate will say so"
-        if account.gate == "sum"
-        else "; a ρ is never raised"
-    )
-    return (
-        f"Only {left} is left for these people, and nothing refills it. Release with {left} "
-        f"(rougher){raising}."
-    )
-
-
-def _file(draft: Draft, _: LedgerState) -> Point:
-    read_format(draft.typed)
-    path = draft.text("data")
-    if not path:
-        return Point(False, "Name the file.")
-    if not Path(path).is_file():
-        return Point(False, f"There is no file {Path(path).name} there.")
-    try:
-        draft.plan()
-    except ParameterError as error:
-        if error.field.endswith("columns"):
-            raise
-    return Point(True, "Read as declared; rows that can’t be read so are skipped, one by one.")
+        advice = "Raise the budget (every later certificate says so) or stop." if raising else ""
+        return f"Nothing is left for these people. {advice}".strip()
+    return f"Only {left} is left for these people. Enter a value up to {left}."

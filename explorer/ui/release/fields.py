@@ -56,6 +56,10 @@ class Field:
     tip : str
     choices : tuple of str
         Choices; empty for free text.
+    standard : str
+        Value used if nothing is chosen.
+    width : int
+        In columns of fields.
     """
 
     key: str
@@ -65,6 +69,8 @@ class Field:
     needed: bool = True
     tip: str = ""
     choices: tuple[str, ...] = ()
+    standard: str = ""
+    width: int = 1
 
 
 _BOX = Field(
@@ -72,32 +78,43 @@ _BOX = Field(
     "Box",
     "40.55, -74.10, 40.90, -73.75",
     _list,
-    tip="South, west, north, east in degrees, from your knowledge of the place",
+    tip="South, west, north, east in degrees. Choose it from general knowledge, not from the data.",
+    width=2,
 )
 _TIMES = (
-    Field("start", "From", "2026-01-01T00:00:00Z", needed=False, tip="Only rows from then on"),
-    Field("end", "Until", "2026-02-01T00:00:00Z", needed=False, tip="Only rows before"),
+    Field("start", "From", "2026-01-01T00:00:00Z", needed=False, tip="Only rows from this time on"),
+    Field(
+        "end",
+        "Until (not included)",
+        "2026-02-01T00:00:00Z",
+        needed=False,
+        tip="Only rows before this time",
+    ),
 )
-_SIDE = Field("side", "Cells a side", "64", _whole, tip="A power of two")
+_SIDE = Field(
+    "side", "Cells per side", "64", _whole, tip="A power of two from 2 to 1024, such as 256"
+)
 _LAST = Field("last_level", "Finest level", "5", _whole, False, "Of the tree of squares")
 _FIRST = Field("start_level", "First level", "2", _whole, False, "Of the tree of squares")
 _UNITS = Field("units", "Units B", "10000", _whole, False, "In how many parts a user is divided")
 _WHERE = (
-    Field("box", _BOX.label, _BOX.example, _list, False, _BOX.tip),
+    Field("box", _BOX.label, _BOX.example, _list, False, _BOX.tip, width=2),
     *_TIMES,
 )
 
+_TREE = (
+    _BOX,
+    _SIDE,
+    *_TIMES,
+    _FIRST,
+    _LAST,
+    Field("share", "Share of ε", "3/10", needed=False, tip="That a reading spends"),
+    Field("threshold", "Threshold", "10", needed=False, tip="From which a cell is divided"),
+    _UNITS,
+)
 OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
-    "heatmap.adaptive/1": (
-        _BOX,
-        _SIDE,
-        *_TIMES,
-        _FIRST,
-        _LAST,
-        Field("share", "Share of ε", "3/10", needed=False, tip="That a reading spends"),
-        Field("threshold", "Threshold", "10", needed=False, tip="From which a cell is divided"),
-        _UNITS,
-    ),
+    "heatmap.adaptive/1": _TREE,
+    "heatmap.adaptive/2": _TREE,
     "heatmap.paper/1": (
         _BOX,
         _SIDE,
@@ -116,14 +133,14 @@ OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
         Field("chosen", "Regions to choose", "1", _whole, False, "Each costs its part of ε"),
     ),
     "histogram/1": (
-        Field("value_column", "Column", "kind", tip="A name out of the file's columns (5)"),
+        Field("value_column", "Column", "kind", tip="One of the file’s columns"),
         Field("values", "Its values", "food, shop, park", _list, False, "Or edges of numbers"),
         Field("edges", "Edges of bins", "", _list, False, "0, 10, 20: for a column of numbers"),
         *_WHERE,
         _UNITS,
     ),
     "mean/1": (
-        Field("value_columns", "Columns", "amount", _list, tip="Out of the file's columns (5)"),
+        Field("value_columns", "Columns", "amount", _list, tip="One of the file’s columns"),
         Field("low", "Lowest values", "0", _list, tip="Smaller ones count as this"),
         Field("high", "Highest values", "100", _list, tip="Larger ones count as this"),
         *_WHERE,
@@ -132,37 +149,48 @@ OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
     ),
 }
 """Fields by mechanism, required ones first."""
+KIND_NOTES = {
+    "heatmap.adaptive/1": "Small cells where many people are, large cells elsewhere: the smallest "
+    "error for most data.",
+    "heatmap.adaptive/2": "Smoother inside large cells. Public maps are given on the command line: "
+    "release PLAN.json --prior …",
+    "heatmap.paper/1": "On each level only the cells with the most people are divided further.",
+    "heatmap.pyramid/1": "All cells of some levels get noise, whether people are there or not.",
+    "counts.cells/1": "A noisy number of people for every cell, without any fitting.",
+    "count.users/1": "One noisy number: how many people are in the region and time.",
+    "select.region/1": "Names of regions with many people; no numbers are released.",
+    "histogram/1": "How many people there are for each value of a column.",
+    "mean/1": "Averages of columns that hold numbers.",
+}
+"""What a mechanism releases, for the curator."""
 PEOPLE_FIELD = Field(
-    PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
+    PEOPLE,
+    "Expected number of people",
+    "500",
+    tip="Your estimate of the number of people; used only for rehearsals. The program never counts "
+    "them.",
 )
 TAKE_PEOPLE = ("heatmap.pyramid/1",)
 """Mechanisms with n₀ as a parameter."""
 
 FORMAT = (
-    Field(
-        "columns",
-        "Columns",
-        "user, time, lat, lon",
-        _list,
-        tip="A name for every field of a row, in order; user, time, lat and lon are called so",
-    ),
-    Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
+    Field("delimiter", "Delimiter", "", choices=FORMAT_CHOICES["delimiter"]),
     Field(
         "header",
-        "First row is names",
+        "Header row",
         "",
         choices=FORMAT_CHOICES["header"],
         tip="yes: rows in which no place and no time can be read are left out; a first row that "
         "is somebody’s is read like any other",
     ),
-    Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
     Field(
         "quotes",
         "Quotes",
         "",
         needed=False,
         choices=FORMAT_CHOICES["quotes"],
-        tip="double: a field may stand in double quotes, inside one row; not chosen: none",
+        tip="double: a field may stand in double quotes, inside one row",
+        standard="none",
     ),
     Field(
         "decimal",
@@ -170,43 +198,83 @@ FORMAT = (
         "",
         needed=False,
         choices=FORMAT_CHOICES["decimal"],
-        tip="Of numbers; not chosen: point",
+        standard="point",
     ),
     Field(
         "trailing_delimiter",
-        "Delimiter ends row",
+        "Trailing delimiter",
         "",
         needed=False,
         choices=FORMAT_CHOICES["trailing_delimiter"],
-        tip="yes: one more stands after the last field of every row; not chosen: no",
+        standard="no",
     ),
     Field(
         "row_end",
-        "Row end",
+        "Line ends",
         "",
         needed=False,
         choices=FORMAT_CHOICES["row_end"],
-        tip="lf: LF or CR LF; cr: CR alone; not chosen: lf",
+        tip="lf: LF or CR LF; cr: CR alone",
+        standard="lf",
     ),
-    Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
+    Field(
+        "encoding",
+        "Text encoding",
+        "",
+        needed=False,
+        choices=FORMAT_CHOICES["encoding"],
+        standard="utf-8",
+    ),
+    Field(
+        "time_format",
+        "Time format",
+        "iso",
+        needed=False,
+        tip="iso, unix, unix-ms or %d.%m.%Y %H:%M",
+        standard="iso",
+    ),
     Field(
         "time_zone",
-        "Zone of times",
-        "UTC",
+        "Time zone",
+        "Europe/Vienna",
         needed=False,
-        tip="Of times that state no offset; left empty: UTC",
+        tip="Of times that state no offset, such as UTC or Europe/Vienna",
+        width=2,
+    ),
+    Field(
+        "columns",
+        "Columns in order (use the names user, time, lat, lon; any name for the others)",
+        "user, time, lat, lon",
+        _list,
+        tip="List the columns in order: a name for every field of a row",
+        width=5,
     ),
 )
 """Declared format of the file; nothing is inferred from the file."""
+CHOICE_LABELS = {
+    "semicolon": "; semicolon",
+    "comma": ", comma",
+    "pipe": "| pipe",
+    "point": ". point",
+    "lf": "LF or CR LF",
+    "cr": "CR",
+    "utf-8": "UTF-8",
+    "utf-16-le": "UTF-16, low byte first",
+    "utf-16-be": "UTF-16, high byte first",
+    "latin-1": "Latin-1",
+    "latin-9": "Latin-9",
+    "windows-1252": "Windows-1252",
+}
+"""Labels of values of the format that are not their own label."""
 STATED = (
-    Field("title", "Title", "Where our visitors were in January", needed=False),
-    Field("curator", "Who releases it", "Example city, mobility office", needed=False),
-    Field("description", "What it is", "", needed=False),
-    Field("intended_use", "What it is for", "", needed=False),
+    Field("title", "Title", "Where card holders were", needed=False),
+    Field("curator", "Published by", "City statistics office", needed=False),
+    Field("description", "Description", "Visits, January to June 2026", needed=False),
+    Field("intended_use", "Intended use", "Planning of bus routes", needed=False),
     Field("label", "Name of the data", "", needed=False),
-    Field("period", "Their period", "", needed=False),
-    Field("region", "Their region", "", needed=False),
-    Field("source_type", "Where they come from", "", needed=False),
+    Field("period", "Period of the data", "", needed=False),
+    Field("region", "Region of the data", "", needed=False),
+    Field("source_type", "Kind of source", "", needed=False),
 )
 """Curator's statements; all optional."""
 EVALUATED = (
@@ -248,7 +316,7 @@ LABELS = {
     field.key: field.label
     for fields in (*OF_MECHANISM.values(), FORMAT, STATED, EVALUATED)
     for field in fields
-} | {"epsilon": "ε", PEOPLE: "Expected people n₀"}
+} | {"epsilon": "ε", PEOPLE: "Expected number of people", "columns": "Columns"}
 
 
 def read_epsilon(text: str) -> Fraction:
@@ -281,7 +349,7 @@ def read_people(text: str) -> int:
     """
     users = _whole(text.strip())
     if not isinstance(users, int) or not 1 <= users <= 1_000_000:
-        raise ParameterError("n₀", "is no number of made-up people", "give 1 to 1,000,000")
+        raise ParameterError("n₀", "is not a number of synthetic people", "give 1 to 1,000,000")
     return users
 
 

@@ -18,6 +18,7 @@ from explorer.release.exact_json import canonical
 from explorer.release.messages import sentence
 from explorer.release.outputs import FORMATS, OutputDocument, heatmap
 from explorer.release.rounding import rounded_up
+from explorer.studies.base.numbers import nearest
 from explorer.ui.release.controller import Result
 
 PICTURES = ("png", "svg", "pdf")
@@ -37,8 +38,11 @@ CERTIFICATES = {
 }
 
 
-def draw_release(result: Result) -> Released:
-    """Return the picture of a release, from its stored output and plan only."""
+def draw_release(result: Result, *, blocks: bool = False) -> Released:
+    """Return the picture of a release, from its stored output and plan only.
+
+    With `blocks` a map shows the cells as they were measured, without smoothing.
+    """
     plan, shown = result.plan, _write(result).shown()
     sides = plan.parameters().get("box")
     south, west, north, east = (
@@ -47,12 +51,19 @@ def draw_release(result: Result) -> Released:
         else (0.0, 0.0, 0.0, 0.0)
     )
     grid = shown.grid
-    if grid is not None and plan.mechanism.id.startswith("heatmap"):
+    if blocks:
+        grid = grid if shown.blocks is None else shown.blocks
+    elif grid is not None and plan.mechanism.id.startswith("heatmap"):
         grid = heatmap(shown)
     title = str(result.certificate["title"]["text"]) or plan.mechanism.label
     notes = (
         f"{plan.mechanism.label}, ε = {rounded_up(plan.epsilon)}.",
         *map(sentence, shown.steps),
+        *(
+            f"Weight of the public maps on level {level}: {nearest(weight, 3)} (estimate)."
+            for level, weight in shown.prior_weights[-1:]
+        ),
+        *["Shown here: blocks as measured, not smoothed."] * blocks,
     )
     box = (south, west, north, east + 360 * (east < west)) if sides else None
     return Released(
@@ -63,6 +74,7 @@ def draw_release(result: Result) -> Released:
         box,
         shown.table,
         plan.mechanism.label if grid is None or shown.table else "share of all people",
+        shown.total,
     )
 
 
@@ -85,7 +97,9 @@ def export_output(result: Result, path: Path) -> bytes:
     if suffix in ("tif", "tiff"):
         return released_geotiff(draw_release(result))
     if f".{suffix}" not in FORMATS:
-        raise ValueError(f"{path.name}: give a name that ends with .{', .'.join(EXPORTS.values())}")
+        raise ValueError(
+            f"{path.name}: choose a name that ends with .{', .'.join(EXPORTS.values())}"
+        )
     return FORMATS[f".{suffix}"](_write(result))
 
 
@@ -98,7 +112,9 @@ def export_certificate(result: Result, path: Path) -> bytes:
         return original
     if suffix == ".yaml":
         if not (certificate["title"]["text"] and certificate["curator"]["text"]):
-            raise ValueError("title: a registry entry needs title and curator, which were not told")
+            raise ValueError(
+                "A registry entry needs “Title” and “Published by”, which were empty on page 5."
+            )
         return registry_yaml(certificate).encode()
     if suffix == ".pdf":
         return certificate_bytes(
@@ -107,7 +123,7 @@ def export_certificate(result: Result, path: Path) -> bytes:
             "certificate.json",
             original,
         )
-    raise ValueError(f"{path.name}: give a name that ends with .json, .pdf or .yaml")
+    raise ValueError(f"{path.name}: choose a name that ends with .json, .pdf or .yaml")
 
 
 def name_of(result: Result, suffix: str) -> str:

@@ -43,7 +43,7 @@ DELTA = Fraction(1, 1_000_000)
 MAX_ROWS = 9
 STORED = ("committed", "published", "withdrawn")
 NO_CALENDAR = "No calendar refills a budget: every release about the same people adds."
-NOTHING = "There is no ledger yet: it begins when an account is opened on the Plan page."
+NOTHING = "There is no ledger yet: it begins when a group of people is opened in the release."
 
 
 class LedgerPage(QScrollArea):
@@ -234,7 +234,7 @@ class LedgerPage(QScrollArea):
             for limit in REACHED
             for most in (max_releases(epsilon, Fraction(limit), DELTA),)
         ]
-        pays = f"zcdp pays from {zcdp_break_even(epsilon, DELTA):,} releases of this ε"
+        pays = f"zCDP is cheaper from {zcdp_break_even(epsilon, DELTA):,} releases of this ε on"
         self.weekly_said.setText(f"{NO_CALENDAR} {'; '.join([*reach, pays])}.")
 
     def _change(self, does: Callable[[Ledger, str, Fraction], object]) -> None:

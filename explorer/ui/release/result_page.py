@@ -6,27 +6,32 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QPixmap, QResizeEvent, QTextOption
+from PySide6.QtCore import QByteArray, QDate, QLocale, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from explorer.engine.session.link import certificate_link
 from explorer.figures.pages.released import Released, released_bytes
 from explorer.files import write_whole
+from explorer.release.exact_json import canonical, sha256
+from explorer.release.ledger.differencing import overlaps
 from explorer.release.messages import result_text
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
-from explorer.ui.base.theme import Theme
+from explorer.ui.base.theme import Theme, is_narrow
+from explorer.ui.release.cards import Card, reserved_label, row_of, set_lines
 from explorer.ui.release.controller import Result
+from explorer.ui.release.draft import LedgerState, attacker_text
 from explorer.ui.release.files import (
     CERTIFICATES,
     EXPORTS,
@@ -36,20 +41,59 @@ from explorer.ui.release.files import (
     export_output,
     name_of,
 )
+from explorer.ui.release.summary_panel import bare_map, unit_of
+from explorer.ui.widgets.boxes import CheckBox
 
 _DPI = 110
 _LEAST = 200
-_BESIDE = 380
 STATES = {
-    "committed": "Stored, not published yet. Publishing enters the certificate’s hash into the "
-    "ledger; from then on any changed byte of it is noticed.",
-    "published": "Published: output and certificate may leave.",
-    "withdrawn": "Withdrawn: what it cost stays spent.",
+    "committed": "Only a published release can be exported. Publishing enters the certificate’s "
+    "checksum in the ledger; any later change to it is then noticed.",
+    "published": "Published{day}. Any later change to the certificate is noticed.",
+    "withdrawn": "Withdrawn. The cost of {cost} stays spent.",
 }
 
 
+_FACTS = {"Average error": 1, "Cost": 1, "Protection": 2, "Overlap": 1, "Choices": 3}
+"""Names of the facts of a result, and the lines that each may take."""
+
+
+def _facts(result: Result, ledger: LedgerState, error: str) -> tuple[str, ...]:
+    """Return the texts of `_FACTS`."""
+    plan, release = result.plan, result.release
+    account = ledger.account(ledger.charged(release.population))
+    cost = f"ε = {rounded_up(plan.epsilon)}"
+    if account is not None and account.gate == "sum":
+        left, budget = rounded_down(account.remaining), rounded_down(account.budget)
+        cost = f"{rounded_up(plan.epsilon)} of {budget}; {left} remains"
+    counted = [] if account is None else ledger.releases_of(account.population)
+    others = [r for r in counted if r.id != release.id]
+    met = overlaps(plan.parameters(), plan.epsilon, others)
+    overlap = "No overlap with another release is known."
+    if met:
+        last = met[-1]
+        overlap = f"Overlaps release {last.release.seq}; together ε = {rounded_up(last.total)}."
+    declared = plan.declared
+    chosen = " ".join(declared.conditions)
+    if declared.independent_of_data:
+        chosen = "They were made without looking at the data. The certificate says so."
+    return (
+        error or "not rehearsed",
+        cost,
+        attacker_text(plan.epsilon),
+        overlap,
+        chosen,
+    )
+
+
+def _day(iso: str) -> str:
+    """Return `` on 27 November 2026`` for a date; "" if there is none."""
+    date = QDate.fromString(iso[:10], Qt.DateFormat.ISODate)
+    return f" on {QLocale.c().toString(date, 'd MMMM yyyy')}" if date.isValid() else ""
+
+
 class ResultPicture(QLabel):
-    """Shows the page of an export, rendered for the present size.
+    """Shows a map bare, anything else as the page of an export, rendered for the present size.
 
     Parameters
     ----------
@@ -80,6 +124,11 @@ class ResultPicture(QLabel):
         if self.what is None:
             return
         ratio = self.devicePixelRatioF()
+        if self.what.grid is not None:
+            size = (max(self.width(), _LEAST), max(self.height(), _LEAST))
+            bare = partial(bare_map, self.what, size, ratio, self._theme.chrome, self.font())
+            self._worker.submit(self, lambda _task: bare())
+            return
         size = (max(round(self.width() * ratio), _LEAST), max(round(self.height() * ratio), _LEAST))
         draw = partial(
             released_bytes,
@@ -97,11 +146,15 @@ class ResultPicture(QLabel):
         self.redraw()
 
     def _show(self, key: object, content: object) -> None:
-        if key is self and isinstance(content, bytes):
-            picture = QPixmap()
+        if key is not self:
+            return
+        picture = QPixmap()
+        if isinstance(content, QImage):
+            picture = QPixmap.fromImage(content)
+        elif isinstance(content, bytes):
             picture.loadFromData(QByteArray(content))
             picture.setDevicePixelRatio(self.devicePixelRatioF())
-            self.setPixmap(picture)
+        self.setPixmap(picture)
 
 
 class ResultPage(QWidget):
@@ -114,12 +167,15 @@ class ResultPage(QWidget):
     message(str)
         Message for the status bar.
     failed(Exception)
+    state_changed(str)
+        State of the release that is shown now.
     """
 
     publish_requested = Signal(object)
     withdraw_requested = Signal(object)
     message = Signal(str)
     failed = Signal(object)
+    state_changed = Signal(str)
 
     def __init__(self, theme: Theme, folder: Callable[[], str]) -> None:
         super().__init__()
@@ -130,90 +186,162 @@ class ResultPage(QWidget):
         self._writing.done.connect(lambda path, _: self.message.emit(f"{path.name} is written."))
         self._writing.failed.connect(lambda _, error: self.failed.emit(error))
         self.picture = ResultPicture(theme, self._drawing)
-        self.sentence = styled_label("answer-text", word_wrap=True)
-        head = QFrame()
-        head.setObjectName("answer")
-        row = QHBoxLayout(head)
-        row.setContentsMargins(14, 8, 12, 8)
-        row.addWidget(self.sentence)
-        self.state = styled_label("notes", word_wrap=True)
-        self.state.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.picture.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.sentence = reserved_label("", 3)
+        self.facts = {name: reserved_label("", lines) for name, lines in _FACTS.items()}
+        self.state = reserved_label("", 3)
         self._publishing = False
-        self.publish = QPushButton("Publish")
+        self.publish = QPushButton("P&ublish")
         self.publish.setObjectName("door")
-        self.export_button = QPushButton("Export…")
-        self.certificate = QPushButton("Certificate…")
-        self.withdraw = QPushButton("Withdraw…")
-        self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
-        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setAccessibleName("Certificate")
+        self.publish.setFixedWidth(150)
+        self.export_button = QPushButton("E&xport…")
+        self.certificate = QPushButton("&Certificate…")
+        self.link = QPushButton("Copy lin&k to certificate")
+        self.link.clicked.connect(self._copy_link)
+        self.blocks = CheckBox("Blocks as measured")
+        self.blocks.setToolTip("Shows the cells without smoothing. Exported maps are smoothed.")
+        self.blocks.toggled.connect(lambda _: self._show_picture())
+        self.withdraw = QPushButton("&Withdraw…")
+        self.withdraw.setFixedWidth(150)
+        self.sections: list[tuple[str, str]] = []
+        """Headings and texts of the certificate."""
+        self._unit = ""
+        left = Card("Release", self.blocks)
+        left.add(self.picture)
+        left.rows.setStretch(1, 1)
+        self.heading = left.title
+        about = Card("Result")
+        grid = QGridLayout(facts := QWidget())
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        for place, (name, label) in enumerate(self.facts.items()):
+            grid.addWidget(styled_label("muted", name), place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(label, place, 1)
+        about.add(self.sentence, facts)
+        about.rows.addStretch(1)
+        publish = Card("Publish")
+        publish.add(row_of(self.state, self.publish))
+        use = Card("Use the release")
         buttons = QHBoxLayout()
-        for button in (self.publish, self.export_button, self.certificate):
+        for button in (self.export_button, self.certificate, self.link):
+            button.setMinimumWidth(112)
             buttons.addWidget(button)
-        # far from the publish button
-        last = QHBoxLayout()
-        last.addStretch(1)
-        last.addWidget(self.withdraw)
-        right = self._right = QVBoxLayout()
-        right.setContentsMargins(8, 8, 12, 8)
-        right.addWidget(self.state)
-        right.addLayout(buttons)
-        right.addWidget(self.text, 1)
-        right.addLayout(last)
-        beside = QWidget()
-        beside.setLayout(right)
-        beside.setFixedWidth(_BESIDE)
-        left = QVBoxLayout()
-        left.setContentsMargins(12, 8, 4, 8)
-        left.addWidget(head)
-        left.addWidget(self.picture, 1)
+        buttons.addStretch(1)
+        use.rows.addLayout(buttons)
+        self.use_note = reserved_label("faint", 1)
+        use.add(self.use_note)
+        withdraw = Card("Withdraw")
+        listed = "The ledger then lists the release as withdrawn. Its cost stays spent."
+        withdraw.add(row_of(styled_label("", listed, word_wrap=True), self.withdraw))
+        right = QVBoxLayout()
+        right.setSpacing(10)
+        right.addWidget(about, 1)
+        for card in (publish, use, withdraw):
+            right.addWidget(card)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(left, 1)
-        layout.addWidget(beside)
+        layout.setSpacing(10)
+        layout.addWidget(left, 2)
+        layout.addLayout(right, 3)
         self.publish.clicked.connect(self._publish)
         self.withdraw.clicked.connect(lambda: self.withdraw_requested.emit(self.result))
         self.export_button.clicked.connect(self.export)
         self.certificate.clicked.connect(self._certificate)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the cards for a small window or a usual one."""
+        super().resizeEvent(event)
+        narrow = is_narrow(self)
+        for card in self.findChildren(Card):
+            card.set_narrow(narrow=narrow)
+        set_lines(self.state, 4 if narrow else 3)
+        self._show_heading()
+
+    def focus_start(self) -> None:
+        """Focus the picture, so that a key held down cannot publish; once published, *Export*."""
+        published = self.export_button.isEnabled()
+        (self.export_button if published else self.picture).setFocus()
 
     def close_page(self) -> None:
         """Stop the threads."""
         self._drawing.close()
         self._writing.close()
 
-    def show_result(self, result: Result) -> None:
-        """Show a stored output."""
+    def show_result(self, result: Result, ledger: LedgerState, error: str = "") -> None:
+        """Show a stored output.
+
+        Parameters
+        ----------
+        result : Result
+        ledger : LedgerState
+            As read after the release.
+        error : str
+            Average error in the rehearsals of its plan; "" if there were none.
+        """
         self.result = result
         state = result.release.state
         self.sentence.setText(result_text(result.plan))
-        self._show_state(STATES.get(state, state))
-        lines = [
-            "\n".join((title.upper(), *statements))
+        for label, text in zip(self.facts.values(), _facts(result, ledger, error), strict=True):
+            label.setText(text)
+            label.setToolTip(text)
+        cost = rounded_up(result.plan.epsilon)
+        day = _day(str(result.certificate.get("issued", "")))
+        self.state.setText(STATES.get(state, state).format(day=day, cost=cost))
+        self.sections = [
+            (title, "\n".join(statements))
             for title, statements in certificate_rows(dict(result.certificate))
         ]
-        self.text.setPlainText("\n\n".join(lines))
         published = state == "published"
         self.withdraw.setEnabled(state != "withdrawn")
-        for button in (self.export_button, self.certificate):
+        for button in (self.export_button, self.certificate, self.link):
             button.setEnabled(published)
             button.setToolTip("" if published else "Publish first: files carry the certificate")
         if self._publishing or self.publish.hasFocus():
             # Before the button is disabled: Qt would move the focus on, finally to Withdraw.
-            (self.export_button if published else self.text).setFocus()
+            (self.export_button if published else self.picture).setFocus()
         self._publishing = False
-        self.publish.setText("✓ Published" if published else "Publish")
+        self.publish.setText("✓ Published" if published else "P&ublish")
+        self.use_note.setText(
+            "Exported files carry the certificate, not the name or the size of your file."
+            if published
+            else "Available after publishing."
+        )
         self.publish.setEnabled(state == "committed")
-        self.picture.show_released(draw_release(result))
+        is_map = result.plan.mechanism.id.startswith("heatmap")
+        self.blocks.setEnabled(is_map)
+        if not is_map:
+            with QSignalBlocker(self.blocks):
+                self.blocks.setChecked(False)
+        self._show_picture()
+        self.state_changed.emit(state)
 
-    def _show_state(self, text: str) -> None:
-        """Show the available actions; buttons keep their places."""
-        margins = self._right.contentsMargins()
-        width, heights = _BESIDE - margins.left() - margins.right(), []
-        for one in (*STATES.values(), text):
-            self.state.setText(one)
-            heights.append(self.state.heightForWidth(width))
-        self.state.setMinimumHeight(max(heights))
+    def _show_picture(self) -> None:
+        """Draw the output, smoothed or as measured."""
+        if self.result is None:
+            return
+        what = draw_release(self.result, blocks=self.blocks.isChecked())
+        self._unit = "" if what.grid is None else unit_of(what)[1]
+        self._show_heading()
+        self.picture.show_released(what)
+
+    def _show_heading(self) -> None:
+        """Show number and unit; in a small window the unit is in the tool tip."""
+        if self.result is None:
+            return
+        number = f"Release {self.result.release.seq}"
+        whole = " · ".join(filter(None, (number, self._unit)))
+        self.heading.setText(number if is_narrow(self) else whole)
+        self.heading.setToolTip(whole)
+        self.picture.setAccessibleDescription(whole)
+
+    def _copy_link(self) -> None:
+        """Put the link to the certificate on the clipboard."""
+        assert self.result is not None
+        digest = sha256(canonical(dict(self.result.certificate)))
+        QGuiApplication.clipboard().setText(certificate_link(self.result.release.id, digest))
+        self.message.emit("The link to the certificate is on the clipboard.")
 
     def _publish(self) -> None:
         """Publish once, even if the button is pressed repeatedly."""

@@ -12,12 +12,13 @@ from typing import Any, Self, TypeVar
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QMessageBox,
     QPushButton,
-    QTabWidget,
+    QScrollArea,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -25,17 +26,17 @@ from PySide6.QtWidgets import (
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
-from explorer.release.errors import RefusedError, ReleaseError
-from explorer.release.file_check import FileCheck
+from explorer.release.errors import ChangedOutputError, RefusedError, ReleaseError
+from explorer.release.ledger.ledger import INTERRUPTED_DRAW
 from explorer.release.ledger.settings import default_ledger, default_settings
-from explorer.release.ledger.state import Account, Release
+from explorer.release.ledger.state import Release
 from explorer.release.ledger.storage import unsupported_reason
-from explorer.release.messages import price_text, sentence, zone_text
+from explorer.release.messages import sentence
 from explorer.release.pipeline import LedgerLocation
-from explorer.release.plan import Plan
-from explorer.release.rounding import rounded_up
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.release.simulations import PROTOCOLS, STAMP, simulation_document
-from explorer.studies.base.study import relevant
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Selection, relevant
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.styled import styled_label
@@ -43,23 +44,36 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
-from explorer.ui.release.controller import ReleaseController, Result
+from explorer.ui.release.controller import ReleaseController, Result, format_words
 from explorer.ui.release.draft import LedgerState, refusal_text, sentence_of
+from explorer.ui.release.fields import PEOPLE
 from explorer.ui.release.ledger_page import LedgerPage, LedgerWindow
-from explorer.ui.release.plan_page import PlanPage
+from explorer.ui.release.plan_page import FILE_PAGE, PEOPLE_PAGE, RESULT_PAGE, PlanPage
 from explorer.ui.release.result_page import ResultPage
 
+NOTICES_HEIGHT = 150
 Offer = tuple[str, Callable[[], object]]
 """Button text and action."""
 
+WHOLE_BOX = (
+    "The map shows a polygon, and a release covers a box.\n\nThe released map would count all "
+    "check-ins in the box around the polygon, also those outside the polygon."
+)
 
-class Notices(QWidget):
+
+class Notices(QScrollArea):
     """Notices with buttons; hidden if empty."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(12, 6, 12, 0)
+        super().__init__(widgetResizable=True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFixedHeight(NOTICES_HEIGHT)
+        self._rows = QVBoxLayout(inner := QWidget())
+        self._rows.setContentsMargins(0, 6, 0, 0)
+        self._rows.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.setWidget(inner)
 
     def show_rows(
         self, notices: Iterable[str], offered: Iterable[tuple[str, Sequence[Offer]]]
@@ -78,14 +92,20 @@ class Notices(QWidget):
 
 
 def _row(message: str, offers: Sequence[Offer]) -> QWidget:
-    row = QHBoxLayout(widget := QWidget())
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(styled_label("", message, word_wrap=True), 1)
+    column = QVBoxLayout(widget := QWidget())
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    label = styled_label("", message, word_wrap=True)
+    label.setMinimumWidth(60)
+    column.addWidget(label)
+    row = QHBoxLayout()
     for text, does in offers:
         button = QPushButton(text)
         button.setAccessibleName(f"{text}: {message}")
         button.clicked.connect(lambda _=False, does=does: does())
         row.addWidget(button)
+    row.addStretch(1)
+    column.addLayout(row)
     return widget
 
 
@@ -93,9 +113,14 @@ Page = TypeVar("Page", bound=QWidget)
 MAP = "map"
 """Workspace from whose study ε is copied."""
 UNFINISHED = {
-    "reserved": "Prepared, not drawn",
-    "committed": "Finished, not published",
+    "reserved": "Prepared, not drawn.",
+    "lost": "Interrupted while drawing. The cost of {cost} is spent; there is no result.",
+    "committed": "Finished, not published.",
 }
+"""Messages on releases that were interrupted or not published, by state."""
+CHANGED_RESULT = (
+    "The stored result was changed and cannot be published. Restore the ledger from a backup."
+)
 WHY_NO_EXPORT = "A release is exported from its own page, once it is published."
 
 
@@ -121,32 +146,45 @@ class ReleaseWorkspace(Workspace):
         self.controller = ReleaseController(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
-        self._paying: tuple[Plan, QPushButton] | None = None
-        """Confirmation dialog and its button."""
-        self._anyway: QCheckBox | None = None  # keeps the dialog alive while open
-        self._after_check: Plan | None = None
-        """Plan confirmed while its file was still being checked."""
         self._stale = False
+        self._lost: set[str] = set()
+        """Releases whose draw was interrupted, as found when the ledger was opened."""
         self._notices = dict.fromkeys(filter(None, [sentence(unsupported_reason())]))
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
         self._data = window.data
         self._looks = window.data.looks
+        self._leave: Callable[[str], None] = window.show_study
         self.unfinished = Notices()
-        self.pages = QTabWidget(documentMode=True)
-        self.pages.setObjectName("sides")
-        self.pages.setAccessibleName("Pages of the release")
-        self.pages.tabBar().setDrawBase(False)
-        self.pages.addTab(self.plan, "Plan")
-        self._later = {title: QWidget() for title in ("Result", "Ledger", "Attack")}
-        for title, holder in self._later.items():
-            QVBoxLayout(holder).setContentsMargins(0, 0, 0, 0)
-            self.pages.addTab(holder, title)
-        self.pages.setTabEnabled(1, False)
+        self.plan.side_rows.addWidget(self.unfinished)
+        for text, does in (
+            ("Ledger…", partial(self.show_page, "Ledger")),
+            ("Attack…", partial(self.show_page, "Attack")),
+            ("Fill in an example", self.plan.fill_example),
+        ):
+            link = QPushButton(text)
+            link.setObjectName("link")
+            link.clicked.connect(lambda _=False, does=does: does())
+            self.plan.detail_links.addWidget(link)
+        self.example = link
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.plan)
+        self._later = {"Result": self.plan.result_holder}
+        for title in ("Ledger", "Attack"):
+            holder = self._later[title] = QWidget()
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            back = QPushButton("‹ Back to the release")
+            back.setObjectName("link")
+            back.clicked.connect(lambda _=False: self.pages.setCurrentWidget(self.plan))
+            row = QHBoxLayout()
+            row.setContentsMargins(12, 8, 12, 0)
+            row.addWidget(back)
+            row.addStretch(1)
+            column.addLayout(row)
+            self.pages.addWidget(holder)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.unfinished)
         layout.addWidget(self.pages, 1)
         self._connect()
         self.controller.looked_at = self._looks.files
@@ -188,7 +226,7 @@ class ReleaseWorkspace(Workspace):
             self._say(WHY_NO_EXPORT)
 
     def show_part(self, key: str) -> None:
-        """Show a page or the ledger window, or start drawing."""
+        """Show a page or the ledger window; *draw* shows the first incomplete step."""
         if key == "ledger":
             self.ledger_window.bring_up()
             return
@@ -197,8 +235,6 @@ class ReleaseWorkspace(Workspace):
             self.save_plan()
         elif key in ("plan", "draw"):
             self.plan.go_to_first()
-        if key == "draw":
-            self.plan.draw.click()
 
     def minimumSizeHint(self) -> QSize:
         """Return a small size: the parts scroll."""
@@ -208,14 +244,16 @@ class ReleaseWorkspace(Workspace):
         """Read the ledger: another process may have changed it."""
         super().showEvent(event)
         self._show_unfinished()
-        self.plan.show_open_file(self._open_file())
+        self._show_open_file()
         self._read_ledger()
+        self.plan.focus_start()
 
     def close_workspace(self) -> None:
         """Stop background work; a release continues in its own process."""
         self._looks.counted.disconnect(self._counted)
         self._looks.failed.disconnect(self._failed)
         self._theme.changed.disconnect(self.plan.update_page)
+        self.plan.close_page()
         self.controller.close()
         if self._made("result"):
             self.result.close_page()
@@ -234,6 +272,7 @@ class ReleaseWorkspace(Workspace):
         )
         page.message.connect(self._say)
         page.failed.connect(self._failed)
+        page.state_changed.connect(self._ended)
         return self._put("Result", page)
 
     @cached_property
@@ -291,15 +330,26 @@ class ReleaseWorkspace(Workspace):
 
     @property
     def front(self) -> str:
-        """Title of the current page."""
-        return self.pages.tabText(self.pages.currentIndex())
+        """Title of the current page: Plan, Result, Ledger or Attack."""
+        shown = self.pages.currentWidget()
+        if shown is self.plan:
+            return "Result" if self.plan.page == RESULT_PAGE else "Plan"
+        return next(title for title, holder in self._later.items() if holder is shown)
 
     def show_page(self, title: str) -> None:
-        """Show a page by its title."""
-        self.pages.setCurrentWidget(self._later.get(title, self.plan))
+        """Show a page by its title; the result only if there is one."""
+        if title in ("Plan", "Result"):
+            self.pages.setCurrentWidget(self.plan)
+            if title == "Result" and self._made("result"):
+                self.plan.show_page(RESULT_PAGE)
+            elif self.front != "Plan":
+                self.plan.show_page(PEOPLE_PAGE)
+            return
+        self.pages.setCurrentWidget(self._later[title])
 
     def _connect(self) -> None:
         controller, plan = self.controller, self.plan
+        plan.status_changed.connect(self._update_status)
         controller.state_read.connect(self._state_read)
         controller.rehearsed.connect(plan.show_rehearsals)
         controller.drawn.connect(self._drawn)
@@ -309,13 +359,19 @@ class ReleaseWorkspace(Workspace):
         controller.failed.connect(self._failed)
         for signal in (controller.busy_changed, controller.rehearsing_changed):
             signal.connect(lambda _: self._busy_changed())
+        controller.compared.connect(plan.show_comparison)
         plan.rehearsal_requested.connect(controller.rehearse)
-        plan.draw_requested.connect(self._ask_to_spend)
-        plan.check_requested.connect(controller.check)
-        controller.checked.connect(self._checked)
+        plan.comparison_requested.connect(controller.compare_costs)
+        plan.draw_requested.connect(controller.draw)
+        plan.stop_requested.connect(controller.cancel_draw)
+        controller.phase_changed.connect(plan.show_phase)
+        plan.check_requested.connect(lambda checked, enter: controller.check(checked, enter=enter))
+        controller.checked.connect(plan.show_checked)
         plan.format_requested.connect(self._find_format)
-        controller.found.connect(lambda found: plan.show_draft(plan.draft.with_format(found)))
-        plan.copy_requested.connect(self._copy_from_map)
+        controller.found.connect(plan.show_found_format)
+        plan.region_copy_requested.connect(self._copy_region)
+        plan.epsilon_copy_requested.connect(self._copy_epsilon)
+        plan.cancelled.connect(lambda: self._leave(self._session.state.request.study))
         plan.who.wanted.connect(controller.open_population)
         self.pages.currentChanged.connect(self._page_selected)
         self._looks.counted.connect(self._counted)
@@ -326,10 +382,30 @@ class ReleaseWorkspace(Workspace):
 
     # Slots: window
 
+    def _update_status(self) -> None:
+        """Set file, state of the ledger and stamp for the status bar."""
+        plan, ledger = self.plan, self.ledger
+        checked = "no ledger yet"
+        if ledger.exists:
+            checked = "ledger with a problem" if ledger.problem else "ledger in order"
+        name = Path(plan.draft.text("data")).name
+        now = " · ".join(filter(None, (name, checked))), "draft: nothing is spent", "plain"
+        result = self.result.result if self._made("result") else None
+        if plan.releasing:
+            now = now[0], "releasing", "plain"
+        elif plan.page == RESULT_PAGE and result is not None:
+            withdrawn = result.release.state == "withdrawn"
+            kind = "withdrawn" if withdrawn else "private"
+            stamp = f"{kind} release · ε = {rounded_up(result.plan.epsilon)}"
+            now = now[0], stamp, "plain" if withdrawn else "good"
+        if now != (self.status, self.stamp, self.stamp_tone):
+            self.status, self.stamp, self.stamp_tone = now
+            self.status_changed.emit()
+
     def _counted(self) -> None:
         """Show how often the true map of the open files was shown."""
         self.controller.looked_at = self._looks.files
-        self.plan.show_open_file(self._open_file())
+        self._show_open_file()
         if self.isVisible():
             self._read_ledger()
 
@@ -340,6 +416,23 @@ class ReleaseWorkspace(Workspace):
             return None
         return data.files.parts[0].path
 
+    def _show_open_file(self) -> None:
+        """Offer the format of the open file and the values of the map."""
+        data, path = self._data.current, self._open_file()
+        words = ""
+        if data is not None and path is not None:
+            words = format_words(data.mapping, next(iter(data.dialects), None))
+        unnamed = path is not None and data is not None and data.mapping.user is None
+        self.plan.show_open_file(path, words, unnamed=unnamed)
+        self.plan.show_map_epsilon(self._map_epsilon())
+
+    def _map_epsilon(self) -> str:
+        """Return ε of the map as text; "" if there is none."""
+        study = get_study(next(c.id for c in study_infos() if c.workspace == MAP))
+        request = self._session.state.request_of(study.id)
+        found = [request[p.key] for p in study.parameters if p.symbol == "ε"]
+        return format_number(found[0], digits=12, typeset=False) if found else ""
+
     def _find_format(self) -> None:
         """Adopt the format of the open file, on request only."""
         data, path = self._data.current, self._open_file()
@@ -348,48 +441,89 @@ class ReleaseWorkspace(Workspace):
             self.plan.show_draft(replace(draft, typed={**draft.typed, "data": str(path)}))
             self.controller.find_format(path, data.mapping)
 
-    def _copy_from_map(self) -> None:
-        """Copy region and ε of the map, on request only, and mark them as copied."""
+    def _copy_region(self) -> None:
+        """Copy region and time range of the map, on request only, and mark them as copied."""
         selected = self._session.state.selection
-        draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
-        study = get_study(next(c.id for c in study_infos() if c.workspace == MAP))
-        request = self._session.state.request_of(study.id)
-        for p in study.parameters:
-            if p.symbol == "ε":
-                typed["epsilon"] = str(request[p.key])
-                copied.add("epsilon")
-        if selected is not None and selected.region.plane is None:
-            typed["box"] = ", ".join(map(plain, selected.region.declared))
-            copied.add("box")
-        self.plan.show_draft(
-            replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)
-        )
+        if selected is None or selected.region.plane is not None:
+            self.plan.note(self.plan.page, "The map shows no region on the Earth to copy.")
+            return
+        if selected.region.polygon is not None:
+            self._confirm(WHOLE_BOX, "Copy the box", partial(self._copy_box, selected))
+            return
+        self._copy_box(selected)
+
+    def _copy_box(self, selected: Selection) -> None:
+        texts = {"box": ", ".join(map(plain, selected.region.declared))}
+        for key, text in (("start", selected.start), ("end", selected.end)):
+            if text is not None:
+                texts[key] = text
+        self.plan.show_draft(self.plan.draft.with_copies(texts))
+        people = self.plan.cells.edits.get(PEOPLE)
+        if people is not None:
+            people.setFocus()
+
+    def _copy_epsilon(self) -> None:
+        """Copy ε of the map, on request only, and mark it as copied."""
+        text = self._map_epsilon()
+        if text:
+            self.plan.show_draft(self.plan.draft.with_copies({"epsilon": text}))
+            self.plan.next.setFocus()
 
     # Slots: controller
 
     def _state_read(self, state: LedgerState) -> None:
         self.ledger = state
-        self._notices = dict.fromkeys((*self._notices, *state.notices))
+        notices = [notice for notice in state.notices if notice != INTERRUPTED_DRAW]
+        self._notices = dict.fromkeys((*self._notices, *notices))
+        lost = [release.id for release in state.releases if release.state == "lost"]
+        if INTERRUPTED_DRAW in state.notices:
+            self._lost.update(lost[-state.notices.count(INTERRUPTED_DRAW) :])
         self.plan.show_ledger(state)
         self._show_unfinished()
         if self._ledger_seen:
             self.controller.read_entries()
 
     def _drawn(self, result: Result) -> None:
-        self.pages.setTabEnabled(1, True)
-        self.result.show_result(result)
+        self.pages.setCurrentWidget(self.plan)
+        first = self.plan.page != RESULT_PAGE
+        error = self.plan.forecast_of(result.plan)
+        self.result.show_result(result, self.ledger, error)
+        if first:
+            self.result.focus_start()
         self._show_unfinished()
-        self.show_page("Result")
+
+    def _ended(self, state: str) -> None:
+        """Show the state of a result, with its certificate in *Details*."""
+        self.plan.result_sections = self.result.sections
+        self.plan.show_ended(state)
 
     def _failed(self, error: Exception) -> None:
-        self._after_check = None
         if self._made("result"):
             self.result.publishing_failed()
-        text = sentence_of(error)
+        text = self._failure_text(error)
+        if self.front in ("Plan", "Result") and self.isVisible():
+            self.plan.failed(text)
+        else:
+            self.plan.show_releasing(False)
+            self._tell(Problem("release", text))
+
+    def _failure_text(self, error: Exception) -> str:
+        """Return the message on an error for the page in front."""
         if isinstance(error, RefusedError):
             account = self.ledger.account(self.plan.draft.population)
-            text = refusal_text(account) if account is not None else text
-        self._tell(Problem("release", text))
+            if account is None:
+                return sentence_of(error)
+            spent = account.remaining - error.remaining
+            if self.plan.releasing and spent > 0:
+                return (
+                    f"Another window has spent {rounded_up(spent)}; "
+                    f"{rounded_down(error.remaining)} remains. Choose a smaller ε. Nothing was "
+                    "spent."
+                )
+            return refusal_text(account)
+        if isinstance(error, ChangedOutputError) and self.front == "Result":
+            return CHANGED_RESULT
+        return sentence_of(error)
 
     def _busy_changed(self) -> None:
         self.plan.show_busy(self.controller.busy, self.controller.rehearsing)
@@ -408,65 +542,13 @@ class ReleaseWorkspace(Workspace):
 
     # Releasing
 
-    def _ask_to_spend(self, plan: Plan) -> None:
-        """State the price and draw after confirmation."""
-        account = self.ledger.account(plan.population)
-        if account is None:
-            return
-        spend = f"Spend {rounded_up(plan.epsilon)} and release"
-        button = self._confirm("", spend, partial(self._draw, plan))
-        self._paying = (plan, button)
-        self._show_paying(plan, account, button)
-        if self.plan.checked is None:
-            self.controller.check(plan)
-
-    def _show_paying(self, plan: Plan, account: Account, button: QPushButton) -> None:
-        """Show price and file check; low readability needs confirmation."""
-        box, checked = self.asking, self.plan.checked
-        if box is None:
-            return
-        price, zone = price_text(plan, account), zone_text(plan)
-        text = (self.plan.same_people, self.plan.known_before, self.plan.readable, zone, price)
-        box.setText("\n\n".join(filter(None, text)))
-        if checked is not None and checked.rows.under_half and box.checkBox() is None:
-            anyway = self._anyway = QCheckBox(
-                f"Release although only {checked.rows.count} can be read"
-            )
-            anyway.toggled.connect(button.setEnabled)
-            button.setEnabled(False)
-            box.setCheckBox(anyway)
-
-    def _checked(self, plan: Plan, check: FileCheck) -> None:
-        """Show the result of a file check and continue with what waited for it."""
-        self.plan.show_checked(plan, check)
-        if self.asking is not None and self._paying is not None:
-            request, button = self._paying
-            account = self.ledger.account(request.population)
-            if account is not None:
-                self._show_paying(request, account, button)
-        agreed, self._after_check = self._after_check, None
-        if agreed is None:
-            return
-        if check.rows.under_half:  # not known at the time of confirmation
-            self._ask_to_spend(agreed)
-        else:
-            self._draw(agreed)
-
-    def _draw(self, plan: Plan) -> None:
-        if self.plan.checked is None and self.controller.busy:
-            self._after_check = plan
-            self.plan.words.setText("Checking the file first.")
-            return
-        self.controller.draw(plan)
-        self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
-
     def _ask_to_withdraw(self, release: Release, does: Callable[[], object]) -> None:
         """Ask for confirmation before a release is withdrawn, which cannot be undone."""
         text = (
-            "Withdraw this release? The ledger and all later certificates will list it as "
-            "withdrawn. This can’t be undone.\n\n"
-            f"Its cost of {rounded_up(release.epsilon)} stays spent. Copies that others have "
-            "already stay with them."
+            f"Withdraw release {release.seq}?\n\nThe ledger and all later certificates will list "
+            "it as withdrawn. This cannot be undone.\n\n"
+            f"The cost of {rounded_up(release.epsilon)} stays spent. Copies that others already "
+            "have stay with them."
         )
         self._confirm(text, "Withdraw", does, "Keep the release")
 
@@ -490,7 +572,6 @@ class ReleaseWorkspace(Workspace):
         return button
 
     def _asked(self, *_: Any) -> None:
-        self._paying = None
         if self.asking is not None:
             self.asking.deleteLater()
             self.asking = None
@@ -503,7 +584,11 @@ class ReleaseWorkspace(Workspace):
             rows.append((text, [("Save it as a simulation…", self._save_simulation)]))
         front = self.result.result if self._made("result") else None
         shown = None if front is None else front.release.id
-        left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
+        left = [
+            r
+            for r in self.ledger.releases
+            if r.state in UNFINISHED and r.id != shown and (r.state != "lost" or r.id in self._lost)
+        ]
         rows += [self._unfinished_row(release) for release in left]
         self.unfinished.show_rows(self._notices, rows)
 
@@ -519,14 +604,17 @@ class ReleaseWorkspace(Workspace):
         return study.simulation_id(values), {key: str(values[key]) for key in read}
 
     def _unfinished_row(self, release: Release) -> tuple[str, list[Offer]]:
-        text = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
+        cost = rounded_up(release.epsilon)
+        message = UNFINISHED[release.state].format(cost=cost)
+        text = f"{message} Release {release.seq}, ε = {cost}, {release.date[:10]}."
+        offered: list[Offer] = []
         if release.state == "reserved":
             give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
-            offered: list[Offer] = [
+            offered = [
                 ("Continue", partial(self._continue, release)),
-                ("Give back", partial(self.controller.change, give_back)),
+                ("Refund", partial(self.controller.change, give_back)),
             ]
-        else:
+        elif release.state == "committed":
             withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
             offered = [
                 ("Open", partial(self._look_again, release)),
@@ -537,16 +625,18 @@ class ReleaseWorkspace(Workspace):
                     ),
                 ),
             ]
-        return f"{text}, {release.date}", offered
+        return text, offered
 
     def _continue(self, release: Release) -> None:
         """Draw a prepared release as planned, from the file named on the page."""
         data = self.plan.draft.text("data")
         if not data:
             self.show_page("Plan")
-            self.plan.words.setText("Name the file (point 5), then continue.")
+            self.plan.show_page(FILE_PAGE)
+            self.plan.note(FILE_PAGE, "Choose the file, then continue the interrupted release.")
             self.plan.path.setFocus()
             return
+        self.plan.show_releasing(True)
         self.controller.go_on(release.id, Path(data))
 
     def _look_again(self, release: Release) -> None:

@@ -144,7 +144,7 @@ class GridForm(QWidget):
         super().__init__()
         self.about = styled_label("muted", word_wrap=True)
         self.rows = [AxisRow(place) for place in PLACES]
-        self.third = ChoiceBox("What the third parameter's values are")
+        self.third = ChoiceBox("Use of the third parameter")
         self.third.offer([("pages", "Pages"), ("colours", "Colours")], "pages")
         grid = QGridLayout(self)
         grid.setContentsMargins(12, 6, 12, 0)
@@ -164,15 +164,17 @@ class GridForm(QWidget):
         self.trials.setAccessibleName("Trials")
         self.trials.setFixedWidth(58)
         self.trials.set_help(
-            "How often what is simulated is drawn, each time with another seed; the mean and its "
-            "95 % interval are shown"
+            "Number of simulations per value, each with another seed; the mean and its 95 % "
+            "interval are shown"
         )
         self.trials.set_number(1)
-        self.curves = ChoiceBox("Curve that the colours are of")
+        self.curves = ChoiceBox("Curve shown by the colours")
         self.log = CheckBox("log y")
         self.log.setAccessibleName("Logarithmic y axis")
         self.button = QPushButton("Compute")
-        self.button.setToolTip("Compute the grid in the background; what is known is not again")
+        self.button.setToolTip(
+            "Compute the values of the grid that are not known yet, in the background"
+        )
         self.file = tool_button("Export…", "Write the table (CSV, Parquet, JSON) or the plots")
         below = QHBoxLayout()
         below.setSpacing(6)

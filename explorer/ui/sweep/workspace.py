@@ -108,15 +108,19 @@ def cell_words(
     text += [c.error for c in cells if c.error]
     shown = [s for s in cell.series if s.key not in hidden]
     text += [f"✗ {c.text}" for c in cell.failing(shown)]
-    sources = dict.fromkeys(f"{s.role.glyph} {s.label}: {s.reference}" for s in shown)
+    study = get_study(cell.request.study)
+    names = [study.short_name(s.key, s.label) for s in shown]
+    sources = dict.fromkeys(
+        f"{s.role.glyph} {name}: {s.reference}" for s, name in zip(shown, names, strict=True)
+    )
     return " · ".join(dict.fromkeys(text)), "\n".join(sources)
 
 
 REDRAW_MS = 120
 """Delay after an update, so that several are drawn at once."""
 NO_CURVES = (
-    "The question in front is about maps, whose errors “Which ε?” shows; choose one with curves "
-    "to ask it over a grid."
+    "The current question is about maps; “Utility” shows their errors. Choose a question with "
+    "curves to compute it over a grid."
 )
 EMPTY = (
     "Choose up to three parameters and their values, then Compute: every combination is a plot "
@@ -160,6 +164,8 @@ class SweepWorkspace(Workspace):
         self.writing = LatestJob("writing a grid", self)
         self._redraw = QTimer(self, singleShot=True)
         self._redraw.setInterval(REDRAW_MS)
+        self._form_behind = False
+        """Whether the form shows another question than the present one."""
         self._build()
         self._connect()
         self._state_changed(session.state, None)
@@ -189,7 +195,9 @@ class SweepWorkspace(Workspace):
         self.legend = Legend()
         self.pages = PageBar()
         self.about = styled_label("muted", word_wrap=True)
-        self.open = tool_button("Open in Bounds", "Ask what the chosen plot shows (Enter)")
+        self.open = tool_button(
+            "Open in Bounds", "Open the question with the settings of the selected plot (Enter)"
+        )
         below = QHBoxLayout()
         below.setContentsMargins(12, 0, 12, 6)
         below.addWidget(self.about, 1)
@@ -315,9 +323,9 @@ class SweepWorkspace(Workspace):
         study = self._study
         able = not study.needs_data and bool(study.quantities)
         self.form.setEnabled(able)
-        if able:
-            self.form.show_grid(study, self.request, self.grid)
-            self.form.about.setText(question_words(study, self.request))
+        self._form_behind = able
+        if old is None or state.grids != old.grids:  # no slider that is dragged beside
+            self._update_form()
         self.empty.setText(EMPTY if able else NO_CURVES)
         if self.answer is not None and self.answer.request.study != study.id:
             self.job.cancel()
@@ -326,6 +334,13 @@ class SweepWorkspace(Workspace):
             self._draw()
         else:
             self._say_state()
+
+    def _update_form(self) -> None:
+        """Show the present question in the form, if it has changed since."""
+        if self._form_behind:
+            self._form_behind = False
+            self.form.show_grid(self._study, self.request, self.grid)
+            self.form.about.setText(question_words(self._study, self.request))
 
     # Results
 
@@ -380,6 +395,8 @@ class SweepWorkspace(Workspace):
         self.empty.setVisible(not there)
         self.pages.setVisible(answer is not None and shape(answer)[0] > 1)
         self._say_state()
+        if self.isVisible():
+            self._update_form()
         if answer is None or not self.isVisible():
             return
         view = self.view_state()
@@ -403,7 +420,8 @@ class SweepWorkspace(Workspace):
         colours = answer.grid.colours and len(answer.axes) > 2
         self.form.curves.setVisible(colours)
         if colours:
-            items = [(s.key, s.label) for s in answer.series]
+            study = get_study(self.request.study)
+            items = [(s.key, study.short_name(s.key, s.label)) for s in answer.series]
             self.form.curves.offer(items, self._curve or best_curve(answer))
 
     def _set_look(self, look: PlotView) -> None:

@@ -136,9 +136,7 @@ class ZoneField(QLineEdit):
     def __init__(self) -> None:
         super().__init__(placeholderText=UTC)
         self.setAccessibleName("Time zone of times without an offset")
-        self.setToolTip(
-            f"Of times that say nothing about their offset, such as Europe/Vienna. {RULE}"
-        )
+        self.setToolTip(f"For times without an offset, such as Europe/Vienna. {RULE}")
         self._zones = {bytes(z.data()).decode() for z in QTimeZone.availableTimeZoneIds()}
         names = sorted(name for name in self._zones if name == UTC or "/" in name)
         completer = QCompleter([UTC, *names], self)

@@ -1,7 +1,9 @@
 """Labels whose text may change often without a new layout of the window."""
 
+import bisect
+
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.ui.base.styled import follow_links, has_labels, link_labels, plain_label
@@ -22,10 +24,15 @@ class FixedSizeText(QWidget):
     ----------
     name : str
         Object name of the inner label, for the style sheet.
+    parent : QWidget, optional
+    lines : int
+        Number of lines that it always takes; longer texts are cut at a word, whole in the tool tip.
+        0 for as many as the text needs.
     """
 
-    def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, name: str = "", parent: QWidget | None = None, *, lines: int = 0) -> None:
         super().__init__(parent)
+        self._lines = lines
         self._text = ""
         self._heights: dict[int, int] = {}
         """Heights by width: a layout asks several times, at 0.5 ms each."""
@@ -49,6 +56,9 @@ class FixedSizeText(QWidget):
         if text == self._text:
             return
         self._text = text
+        if self._lines:
+            self._clamp()
+            return
         links = has_labels(text)
         if links != (self._label.textFormat() == Qt.TextFormat.RichText):
             self._set_links(links)
@@ -57,6 +67,24 @@ class FixedSizeText(QWidget):
             self._heights.clear()
             if self.heightForWidth(self.width()) != self.height():
                 self.updateGeometry()
+
+    def _clamp(self) -> None:
+        """Show as many words as the lines hold."""
+        metrics, space = self._label.fontMetrics(), QRect(0, 0, max(self.width(), 1), _HIGHEST)
+        most = self._lines * (metrics.lineSpacing() + 1)  # a line is rounded up
+
+        def overflows(text: str) -> bool:
+            return metrics.boundingRect(space, Qt.TextFlag.TextWordWrap, text).height() > most
+
+        shown = self._text
+        if overflows(shown):
+            words = shown.split(" ")
+            count = bisect.bisect_left(
+                range(len(words)), True, key=lambda n: overflows(" ".join(words[: n + 1]) + " …")
+            )
+            shown = " ".join(words[:count]) + " …"
+        self._label.setText(shown)
+        self._label.setToolTip(self._text if shown != self._text else "")
 
     def _height_moved(self) -> bool:
         """Whether the height may differ from that of the former text.
@@ -87,6 +115,8 @@ class FixedSizeText(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of the wrapped text at a width."""
+        if self._lines:
+            return self._lines * (self._label.fontMetrics().lineSpacing() + 1)
         if width not in self._heights:
             self._heights[width] = self._label.heightForWidth(width)
         return self._heights[width]
@@ -99,22 +129,30 @@ class FixedSizeText(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the label's preferred size."""
+        if self._lines:
+            return QSize(8 * MIN_WIDTH_PX, self.heightForWidth(0))
         return self._label.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
         """Return the minimum size."""
-        return QSize(MIN_WIDTH_PX, self.fontMetrics().height())
+        height = self.heightForWidth(0) if self._lines else self.fontMetrics().height()
+        return QSize(MIN_WIDTH_PX, height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Resize the label."""
         self._label.setGeometry(self.rect())
         super().resizeEvent(event)
+        if self._lines:
+            self._clamp()
+            return
         if self.heightForWidth(self.width()) > self.height():
             self.updateGeometry()  # the layout caches heights of former texts
 
 
 class FixedSizeLabel(QWidget):
     """Single-line label whose size never depends on its text; long texts are elided.
+
+    With `smallest` below 1 they are written smaller first, down to that share of the font's size.
 
     A `QLabel` requests a new layout for each text; a whole workspace would then be laid out and
     painted sixty times a second during a drag.
@@ -124,8 +162,10 @@ class FixedSizeLabel(QWidget):
         self,
         text: str = "",
         alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        smallest: float = 1.0,
     ) -> None:
         super().__init__()
+        self._smallest = smallest
         self._alignment = alignment
         self._text = text
         self._fitting: tuple[str, int, str] = ("", 0, "")
@@ -156,10 +196,19 @@ class FixedSizeLabel(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the elided text."""
         text, width = self._text, self.width()
-        if self._fitting[:2] != (text, width):
-            shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
-            self._fitting = (text, width, shown)
         painter = QPainter(self)  # uses the widget's colour and font
+        needed = self.fontMetrics().horizontalAdvance(text) if self._smallest < 1 else 0
+        if needed > width:
+            font, share = self.font(), min(width / needed, 1.0)
+            while share > self._smallest and _width_at(share, font, text) > width:
+                share -= 0.02  # glyphs have whole pixels: widths are not proportional to sizes
+            font.setPointSizeF(font.pointSizeF() * max(share, self._smallest))
+            painter.setFont(font)
+            if _width_at(1.0, font, text) <= width:
+                self._fitting = (text, width, text)
+        if self._fitting[:2] != (text, width):
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
+            self._fitting = (text, width, shown)
         alignment = Qt.AlignmentFlag.AlignVCenter | self._alignment
         painter.drawText(self.rect(), alignment, self._fitting[2])
 
@@ -167,3 +216,10 @@ class FixedSizeLabel(QWidget):
         """Measure again with another font."""
         self._fitting = ("", 0, "")
         super().changeEvent(event)
+
+
+def _width_at(share: float, font: QFont, text: str) -> int:
+    """Return the width of a text in pixels at a share of the font's size."""
+    smaller = QFont(font)
+    smaller.setPointSizeF(font.pointSizeF() * share)
+    return QFontMetrics(smaller).horizontalAdvance(text)

@@ -1,9 +1,16 @@
-"""Slider for a numeric parameter, linear or logarithmic."""
+"""Sliders whose accessible values are numbers with units, and the slider of a parameter."""
 
+import atexit
 import math
+from typing import Any
+from weakref import WeakSet
 
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QAccessibleValueChangeEvent,
+    QAccessibleValueInterface,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
@@ -12,8 +19,10 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QSlider
+from PySide6.QtWidgets import QAccessibleWidget, QSizePolicy, QSlider
+from shiboken6 import Shiboken
 
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Kind, Parameter
 
 STEPS = 4000
@@ -30,7 +39,101 @@ def step_value(p: Parameter, number: float, steps: float) -> float | int:
     return moved
 
 
-class NumberSlider(QSlider):
+class AccessibleSlider(QSlider):
+    """Slider whose value is told to screen readers as a number and as text with its unit.
+
+    Qt's own interface tells the position of the handle; so does this class until a subclass
+    overrides the three methods.
+    """
+
+    def accessible_text(self) -> str:
+        """Return the value with its unit."""
+        return str(self.value())
+
+    def accessible_range(self) -> tuple[float, float, float, float]:
+        """Return value, minimum, maximum and smallest step."""
+        return self.value(), self.minimum(), self.maximum(), self.singleStep()
+
+    def take_accessible(self, number: float) -> None:
+        """Set a value that a screen reader asks for."""
+        self.setValue(round(number))
+
+
+class _Numbers(QAccessibleValueInterface):
+    """Number of an `AccessibleSlider`.
+
+    An object of its own: Qt is given its address, which in a class with two bases is that of the
+    first.
+    """
+
+    def __init__(self, slider: AccessibleSlider) -> None:
+        super().__init__()
+        self._slider = slider
+
+    def currentValue(self) -> float:
+        """Return the number."""
+        return self._slider.accessible_range()[0]
+
+    def minimumValue(self) -> float:
+        """Return the smallest number."""
+        return self._slider.accessible_range()[1]
+
+    def maximumValue(self) -> float:
+        """Return the largest number."""
+        return self._slider.accessible_range()[2]
+
+    def minimumStepSize(self) -> float:
+        """Return the smallest step."""
+        return self._slider.accessible_range()[3]
+
+    def setCurrentValue(self, value: float) -> None:
+        """Set the number."""
+        self._slider.take_accessible(float(value))
+
+
+class _Interface(QAccessibleWidget):
+    """Accessible interface of an `AccessibleSlider`."""
+
+    def __init__(self, slider: AccessibleSlider) -> None:
+        super().__init__(slider, QAccessible.Role.Slider)
+        self._slider, self._numbers = slider, _Numbers(slider)
+
+    def text(self, kind: QAccessible.Text) -> str:
+        """Return the value as text, or what Qt tells of the widget."""
+        if kind is QAccessible.Text.Value:
+            return self._slider.accessible_text()
+        return super().text(kind)
+
+    def interface_cast(self, kind: QAccessible.InterfaceType) -> Any:
+        """Return the interface of the number, or Qt's."""
+        if kind is QAccessible.InterfaceType.ValueInterface:
+            return self._numbers
+        return super().interface_cast(kind)
+
+
+_interfaces: WeakSet[_Interface] = WeakSet()
+
+
+def _interface(_class: str, owner: QObject) -> QAccessibleInterface | None:
+    if not isinstance(owner, AccessibleSlider):
+        return None
+    made = _Interface(owner)
+    _interfaces.add(made)
+    return made
+
+
+@atexit.register
+def _delete_interfaces() -> None:
+    """Delete what Qt would delete later, when calling Python crashes."""
+    for made in list(_interfaces):
+        if Shiboken.isValid(made):
+            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(made))
+
+
+QAccessible.installFactory(_interface)
+
+
+class NumberSlider(AccessibleSlider):
     """Slider for a parameter's value.
 
     Signals
@@ -62,7 +165,28 @@ class NumberSlider(QSlider):
     def set_parameter(self, parameter: Parameter) -> None:
         """Set the parameter whose domain is the scale; `set_number` sets the value."""
         self._parameter = parameter
+        self._unit = parameter.unit
         self._placed = False
+
+    def set_unit(self, unit: str) -> None:
+        """Set a unit that depends on another parameter."""
+        self._unit = unit
+
+    def accessible_text(self) -> str:
+        """Return the number with its unit."""
+        text = format_number(self._number, digits=PARAMETER_DIGITS)
+        return f"{text} {self._unit}".rstrip()
+
+    def accessible_range(self) -> tuple[float, float, float, float]:
+        """Return number, ends of the scale, and the step of an arrow key at the number."""
+        p = self._parameter
+        step = abs(step_value(p, self._number, 1.0) - self._number)
+        return self._number, p.low, p.high, step
+
+    def take_accessible(self, number: float) -> None:
+        """Set the nearest number of the scale, as a key does."""
+        self._pause.start()
+        self._move_to(self._parameter.clamp(number))
 
     @property
     def number(self) -> float:
@@ -76,6 +200,8 @@ class NumberSlider(QSlider):
         self._number, self._placed = number, True
         with QSignalBlocker(self):
             self.setValue(self._position(number))
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleValueChangeEvent(self, number))
 
     def step(self, steps: float) -> None:
         """Move by hundredths of the scale, integers by at least one."""

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPixmap,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from explorer.figures.table_copy import Cell, format_table, readable
@@ -21,7 +28,17 @@ _WIDEST = 320
 
 
 class TableModel(QAbstractTableModel):
-    """Table model for texts and numbers, formatted for reading."""
+    """Table model for texts and numbers, formatted for reading.
+
+    Attributes
+    ----------
+    right_from : int or None
+        First of the columns whose titles and texts are aligned right; None for numbers only.
+    marks : sequence of QPixmap
+        Picture before the first cell of each row.
+    strong : int
+        Row in bold; -1 for none.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,6 +46,9 @@ class TableModel(QAbstractTableModel):
         self.tips: Sequence[str] = ()
         self.rows: Sequence[Sequence[Cell]] = ()
         self.roles: Roles = ()
+        self.right_from: int | None = None
+        self.marks: Sequence[QPixmap] = ()
+        self.strong = -1
 
     def set_table(
         self,
@@ -52,6 +72,9 @@ class TableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), last)
         return not same
 
+    def _is_right(self, column: int) -> bool:
+        return self.right_from is not None and column >= self.right_from
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of rows."""
         return 0 if parent.isValid() else len(self.rows)
@@ -67,10 +90,15 @@ class TableModel(QAbstractTableModel):
             rounding = role_of_cell(self.roles, index.row(), index.column())
             return "–" if cell is None else readable(cell, rounding)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = (
-                Qt.AlignmentFlag.AlignLeft if isinstance(cell, str) else Qt.AlignmentFlag.AlignRight
-            )
+            left = isinstance(cell, str) and not self._is_right(index.column())
+            side = Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignRight
             return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.DecorationRole and not index.column():
+            return self.marks[index.row()] if index.row() < len(self.marks) else None
+        if role == Qt.ItemDataRole.FontRole and index.row() == self.strong:
+            font = QFont()
+            font.setBold(True)
+            return font
         if role == Qt.ItemDataRole.ToolTipRole:
             return readable(cell, digits=15)
         return None
@@ -83,6 +111,8 @@ class TableModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_right(section):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
             tip = self.tips[section] if section < len(self.tips) else ""
             # With the title: a long one is elided in the header.
@@ -124,6 +154,13 @@ class NumberTable(QTableView):
         for fmt, words in COPY_WORDS.items():
             action = self.menu.addAction(words)
             action.triggered.connect(lambda _=False, fmt=fmt: self.copy(fmt))
+
+    def set_plain(self, right_from: int) -> None:
+        """Draw no frame and no grid, and align columns from one on right."""
+        self.table.right_from = right_from
+        self.setProperty("plain", True)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(False)
 
     def set_table(
         self,

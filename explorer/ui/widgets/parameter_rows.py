@@ -16,15 +16,18 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
+    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.phrases import names_unit
 from explorer.studies.base.study import Kind, Parameter, Value
 from explorer.ui.base.playback import RunButton
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.value_field import ValueField, rich
 
@@ -38,11 +41,14 @@ class ParameterRow(QWidget):
     -------
     edited(object, bool)
         New value, and whether it is part of a running gesture.
+    refused(str)
+        Why what is typed is not used; empty once it is mended.
     gesture_ended()
     """
 
     edited = Signal(object, bool)
     gesture_ended = Signal()
+    refused = Signal(str)
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__()
@@ -53,6 +59,11 @@ class ParameterRow(QWidget):
     @abstractmethod
     def show_value(self, value: Value) -> None:
         """Show a value without emitting anything."""
+
+    def stops(self) -> list[QWidget]:
+        """Return the widgets that Tab stops at, in order."""
+        inside = (w for w in self.findChildren(QWidget) if w.window() is self.window())
+        return [w for w in inside if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
     def show_error(self, why: str) -> None:
         """Show why a value is invalid."""
@@ -72,7 +83,7 @@ class NumberRow(ParameterRow):
         p = parameter
         self.label = label_of(p)
         self.swept = styled_label("tag", "x axis")
-        self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
+        self.swept.setToolTip("This parameter is on the x axis; the vertical line marks its value.")
         self.swept.hide()
         self.field = ValueField(self._checked)
         self.field.setFixedWidth(88)
@@ -83,7 +94,6 @@ class NumberRow(ParameterRow):
         self._told: float | None = None
         self._describe(p.low)
         self.label.setBuddy(self.field)
-        self.setFocusProxy(self.field)
         self.run = RunButton(f"{p.symbol} {p.name}".strip())
 
         top = QHBoxLayout()
@@ -92,7 +102,8 @@ class NumberRow(ParameterRow):
         top.addWidget(self.run)
         top.addWidget(self.label, 1)
         top.addWidget(self.field)
-        ends = QHBoxLayout()
+        beside = QWidget()
+        ends = QHBoxLayout(beside)
         ends.setContentsMargins(2, 0, 2, 0)
         for side, number in (("low", p.low), ("high", p.high)):
             end = styled_label("faint", _end(p, side, number))
@@ -107,21 +118,40 @@ class NumberRow(ParameterRow):
         layout.setSpacing(1)
         layout.addLayout(top)
         layout.addWidget(self.slider)
-        layout.addLayout(ends)
+        # What is wrong takes the place of the ends, so that nothing moves.
+        self.reason = FixedSizeLabel()
+        self.reason.setObjectName("reason")
+        self._below = QStackedLayout()
+        layout.addLayout(self._below)  # before its widgets: without parent the first is shown
+        self._below.addWidget(beside)
+        self._below.addWidget(self.reason)
 
+        self.field.refused.connect(self._show_reason)
         self.field.entered.connect(lambda number: self.edited.emit(number, False))
         self.field.stepped.connect(self.slider.step)
         self.slider.number_moved.connect(self._moved)
         self.slider.gesture_ended.connect(self.gesture_ended)
 
+    def stops(self) -> list[QWidget]:
+        """Return field, slider and run button."""
+        return [self.field, self.slider, self.run]
+
     def _checked(self, number: float) -> float:
-        """Validate a typed number; errors do not name the option's key."""
+        """Validate a typed number; errors are sentences without the option's key."""
         try:
             checked = self.parameter.parse(number)
         except ValueError as error:
-            raise ValueError(str(error).removeprefix(f"{self.parameter.key}: ")) from None
+            why = str(error).removeprefix(f"{self.parameter.key}: ")
+            raise ValueError(f"{why[:1].upper()}{why[1:]}.") from None
         assert not isinstance(checked, str)
         return checked
+
+    def _show_reason(self, why: str) -> None:
+        """Show below the slider why what is typed is not used, or the ends again."""
+        self.reason.setText(why)
+        self.reason.setToolTip(why)
+        self._below.setCurrentIndex(int(bool(why)))
+        self.refused.emit(why)
 
     def _describe(self, number: float) -> None:
         """Set the accessible description: ``ε₀, local privacy, 2, more private to the left``."""
@@ -159,6 +189,7 @@ class NumberRow(ParameterRow):
         """Show a unit that depends on another parameter."""
         p = replace(self.parameter, unit=unit)
         self.high_end.setText(_end(p, "high", p.high))
+        self.slider.set_unit(unit)
         self.setToolTip(_tooltip(p))
         self.field.set_help(_tooltip(p))
 
@@ -277,7 +308,7 @@ class TableRow(ParameterRow):
 def _end(p: Parameter, side: str, number: float) -> str:
     """Return the label at an end of the slider."""
     words = format_number(number)
-    if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
+    if p.unit and side == "high" and not names_unit(p.name, p.unit) and not _long(p.unit):
         words += f" {p.unit}"
     if p.more_private == side:
         words = f"{words} · more private" if side == "low" else f"more private · {words}"
@@ -310,7 +341,7 @@ def direction(p: Parameter) -> str:
         return f"{'Smaller' if p.more_private == 'low' else 'Larger'} is more private."
     if p.group == "simulation":
         return "Changes nothing about privacy."
-    return "Neither way is always more private."
+    return "Neither direction is always more private."
 
 
 def _tooltip(p: Parameter) -> str:

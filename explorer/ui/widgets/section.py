@@ -83,9 +83,9 @@ class Section(QWidget):
 
     def _write_heading(self) -> None:
         self.heading.setText(f"{'▾' if self.open else '▸'}  {self._title}")
-        self.heading.setAccessibleName(self._title)
+        self.heading.setAccessibleName(self._title.replace("&", ""))
         self.heading.setAccessibleDescription(
-            "unfolded: Left folds it" if self.open else "folded: Right unfolds it"
+            "expanded; Left collapses it" if self.open else "collapsed; Right expands it"
         )
 
 
@@ -137,6 +137,12 @@ class ShrinkArea(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Update the height at another width."""
         super().resizeEvent(event)
+        # With a bar the text is narrower and higher, so that it would go on needing the bar.
+        policy = Qt.ScrollBarPolicy
+        fits = self.height() >= self.sizeHint().height()
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAlwaysOff if fits else policy.ScrollBarAsNeeded
+        )
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
 

@@ -6,10 +6,12 @@ The chip lies over a corner, outside any layout, so that nothing moves when it a
 from collections.abc import Sequence
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QLabel, QWidget
 
 OPACITY = 0.45
+_SPINNER_PX, _TURN_MS = 14, 80
 
 
 def dim(widget: QWidget, dimmed: bool) -> None:
@@ -20,6 +22,41 @@ def dim(widget: QWidget, dimmed: bool) -> None:
         widget.setGraphicsEffect(effect)
     elif not dimmed and widget.graphicsEffect() is not None:
         widget.setGraphicsEffect(None)  # type: ignore[arg-type]  # None takes the effect away
+
+
+class Spinner(QWidget):
+    """Turning arc that takes its place also while it is hidden."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedSize(_SPINNER_PX, _SPINNER_PX)
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("Computing")
+        self._angle = 0
+        self._turns = QTimer(self)
+        self._turns.setInterval(_TURN_MS)
+        self._turns.timeout.connect(self._turn)
+        self.hide()
+
+    def show_busy(self, busy: bool) -> None:
+        """Show and turn, or hide."""
+        if busy == self.isHidden():
+            self.setVisible(busy)
+            (self._turns.start if busy else self._turns.stop)()
+
+    def _turn(self) -> None:
+        self._angle = (self._angle - 30) % 360
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw three quarters of a circle."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.palette().placeholderText().color(), 2))
+        painter.drawArc(self.rect().adjusted(2, 2, -2, -2), 16 * self._angle, 16 * 270)
+        painter.end()
 
 
 LAST_ANSWER = "This is the last answer there was, not one to the present question."

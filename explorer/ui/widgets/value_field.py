@@ -4,6 +4,7 @@ import html
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
@@ -12,6 +13,14 @@ from PySide6.QtWidgets import QLineEdit, QToolTip
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
+_FRACTIONS = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅛": 1 / 8}
+_SCALES = {"k": 3, "K": 3, "M": 6, "%": -2}
+"""Powers of ten of what may follow a number."""
+_SCALED = re.compile(r"([^kKM%/]*\d)\s*([kKM%])")
+_QUOTIENT = re.compile(r"([^/]*\d)\s*/\s*([^/]*\d)")
+_EITHER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})")
+"""A number with one separator before three digits."""
+_GROUPED_BY_DOTS = re.compile(r"[+-]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?(e[+-]?\d+)?")
 _POWER = re.compile(
     r"(?:(?P<mantissa>[+-]?\d*\.?\d+)\s*[x×·*]\s*)?(?P<sign>[+-]?)10\s*(?:\^|\*\*)\s*"
@@ -19,23 +28,50 @@ _POWER = re.compile(
 )
 
 
-def parse_number(text: str) -> float:
+def parse_number(text: str, decimal_comma: bool = False) -> float:
     """Parse a number as written in papers, programs and letters.
 
-    ``1e-8``, ``10^6``, ``2.5·10^-3``, ``10⁻⁸``, ``1_000_000``, ``1,000,000``, ``1 000 000`` and the
-    decimal comma of ``0,5`` are understood. ``1,000`` is a thousand.
+    ``200k``, ``1M``, ``1e-8``, ``10^6``, ``2.5·10^-3``, ``10⁻⁸``, ``1/3``, ``½``, ``50 %``,
+    ``1_000_000``, ``1,000,000``, ``1 000 000`` and the decimal comma of ``0,5`` are understood.
+
+    Parameters
+    ----------
+    text : str
+    decimal_comma : bool
+        Whether the user's language writes ``0,5`` and ``1.000.000``. Else ``1,000`` is a thousand
+        and ``50.000`` is fifty; with it both could be either, and are refused.
 
     Raises
     ------
     ValueError
-        If it is not a finite number.
+        If it is not a finite number, or could be two.
     """
-    if not text.strip():
-        raise ValueError("nothing is typed here; give a number")
-    cleaned = re.sub(r"(?<=[\d^*])([⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"^\1", text.strip().lower())
+    typed = text.strip()
+    if not typed:
+        raise ValueError("Enter a number.")
+    if typed in _FRACTIONS:
+        return _FRACTIONS[typed]
+    if (scaled := _SCALED.fullmatch(typed)) is not None:
+        # In floating point 4.1 times a million is no whole number.
+        plain = Decimal(repr(parse_number(scaled[1], decimal_comma)))
+        return _finite(float(plain.scaleb(_SCALES[scaled[2]])), typed)
+    if (quotient := _QUOTIENT.fullmatch(typed)) is not None:
+        number, over = (parse_number(part, decimal_comma) for part in quotient.groups())
+        return _finite(number / over if over else math.inf, typed)
+    cleaned = re.sub(r"(?<=[\d^*])([⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"^\1", typed.lower())
     cleaned = cleaned.translate(_PLAIN).replace("^^", "^")
     cleaned = re.sub(r"(?<=\d)[_ \u00a0\u202f'](?=\d{3})", "", cleaned)
-    if _GROUPED.fullmatch(cleaned):
+    if decimal_comma and (either := _EITHER.fullmatch(cleaned)) is not None:
+        head, tail = either.groups()
+        small, large = float(f"{head}.{tail}"), head + tail
+        unlike = head if tail == "000" else f"{head},{tail}0"  # more than three digits: no group
+        raise ValueError(
+            f"{typed}: {format_number(small)} or {format_number(int(large))}? Type {unlike} or "
+            f"{large}."
+        )
+    if _GROUPED_BY_DOTS.fullmatch(cleaned):
+        cleaned = cleaned.replace(".", "").replace(",", ".")
+    elif _GROUPED.fullmatch(cleaned):
         cleaned = cleaned.replace(",", "")
     elif cleaned.count(",") == 1 and "." not in cleaned:
         cleaned = cleaned.replace(",", ".")
@@ -51,9 +87,13 @@ def parse_number(text: str) -> float:
         else:
             number = float(cleaned)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text.strip()!r} is not a number") from None
+        number = math.nan
+    return _finite(number, typed)
+
+
+def _finite(number: float, text: str) -> float:
     if not math.isfinite(number):
-        raise ValueError(f"{text.strip()!r} is not a finite number")
+        raise ValueError(f"Cannot read {text}. Type a number such as 200000, 200k or 2e5.")
     return number
 
 
@@ -80,10 +120,13 @@ class ValueField(QLineEdit):
         Valid number that differs from the former one.
     stepped(int)
         Up (1) or down (−1) key.
+    refused(str)
+        Why the text is invalid; empty once it is valid again.
     """
 
     entered = Signal(object)
     stepped = Signal(int)
+    refused = Signal(str)
 
     def __init__(self, check: Callable[[float], float]) -> None:
         super().__init__()
@@ -117,6 +160,7 @@ class ValueField(QLineEdit):
         """Mark the text as invalid, with the reason."""
         self._mark(True)
         self.setToolTip(why)
+        self.refused.emit(why)
         QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), why, self)
 
     def _show(self) -> None:
@@ -130,7 +174,8 @@ class ValueField(QLineEdit):
         if not self.isModified():
             return
         try:
-            number = self._check(parse_number(self.text()))
+            comma = self.locale().decimalPoint() == ","
+            number = self._check(parse_number(self.text(), comma))
         except ValueError as error:
             self.reject(str(error))
             return
@@ -145,6 +190,8 @@ class ValueField(QLineEdit):
             self.setProperty("wrong", wrong)
             self.style().unpolish(self)
             self.style().polish(self)
+            if not wrong:
+                self.refused.emit("")
         if not wrong:
             self.setToolTip(self._help)
 

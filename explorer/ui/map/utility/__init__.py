@@ -1,1 +1,1 @@
-"""Utility curves (Which ε?): error against ε, below the maps."""
+"""Utility curves: error against ε, below the maps."""

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QPainterPath,
+    QPalette,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsPathItem,
     QGraphicsRectItem,
     QGraphicsSimpleTextItem,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
+    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -31,7 +40,9 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
+    DRAWS,
     MEASURES,
+    Axis,
     ErrorCurve,
     Measure,
 )
@@ -51,6 +62,7 @@ from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.plot.labels import PlotLabel
 from explorer.ui.plot.target_line import TargetLine
 from explorer.ui.widgets.boxes import ChoiceBox
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.value_field import ValueField
 
@@ -60,8 +72,12 @@ APART_PX = 15.0
 """Vertical distance between names at the ends of curves."""
 NAMES_PX = 26
 """Horizontal space for them in addition to their text."""
-NAMES_BESIDE_PX = 600
+NAMES_BESIDE_PX = 400
 """Width in pixels from which names stand beside the axes, else inside."""
+CHIP_SIDES = (0.0, 1.0, -0.7, 1.7)
+"""Vertical anchors of the mark's label: below and above the mark, then further away."""
+CHIP_DEPTH, CHIP_MARGIN = 20.0, 12.0
+"""Stacking order of the chip of the target, and space beside its text in pixels."""
 GROUND_ALPHA = 200
 """Opacity behind texts over curves."""
 CHOSEN_WIDTH = 2.8
@@ -69,21 +85,54 @@ GREY = "grey"
 
 
 class TargetErrorLine(TargetLine):
-    """Line at the target, labelled."""
+    """Line at the target; a chip on the axis, in place of the tick labels there, has its value."""
 
     words = ""
+
+    def __init__(self, plot: BoundsPlot) -> None:
+        super().__init__(plot)
+        self.chip = QGraphicsPathItem()
+        self.chip.setPen(Qt.PenStyle.NoPen)
+        self.chip.setZValue(CHIP_DEPTH)
+        self._text = QGraphicsSimpleTextItem(self.chip)
+        self.chip.hide()
+        plot.scene().addItem(self.chip)
+        plot.view.sigResized.connect(self._place_label)
 
     def set_theme(self, theme: style.Theme) -> None:
         """Apply the colours of a theme."""
         super().set_theme(replace(theme, stamp_text=theme.map_region))
+        self.chip.setBrush(QColor(theme.map_region))
+        self._text.setBrush(QColor(theme.axes))
+
+    def show(self, target: float | None, symbol: str = "") -> None:
+        """Show line and chip at a target; None hides them."""
+        super().show(target, symbol)
+        self.label.hide()
+        self._place_label()
 
     def _place_label(self, *_: object) -> None:
-        if self.target is None:
+        """Place the chip beside the axis, at the height of the line."""
+        area, axis = self._plot.view.sceneBoundingRect(), self._plot.left
+        at = self._plot.view.mapViewToScene(QPointF(0, self.line.value())).y()
+        shown = self.target is not None and area.top() <= at <= area.bottom()
+        self.chip.setVisible(shown)
+        axis.leave_out(self.line.value() if shown else None)
+        if not shown:
             return
-        (x0, _), _ = self._plot.view.viewRange()
-        self.label.set_anchor((0.0, 0.5))
-        self.label.set_text(self.words)
-        self.label.setPos(x0, self.line.value())
+        font = self._plot.font()
+        font.setBold(True)
+        self._text.setFont(font)
+        self._text.setText(self.words)
+        size = self._text.boundingRect()
+        if size.width() + CHIP_MARGIN > area.left():  # the unit stands in the title
+            self._text.setText(self.words.partition(" ")[0])
+            size = self._text.boundingRect()
+        path, width = QPainterPath(), size.width() + CHIP_MARGIN
+        path.addRoundedRect(QRectF(0, 0, width, size.height() + 4), 3, 3)
+        self.chip.setPath(path)
+        self._text.setPos(CHIP_MARGIN / 2, 2)
+        self.chip.setPos(max(area.left() - width - 3, 0.0), at - path.boundingRect().height() / 2)
 
 
 class ErrorPlot(BoundsPlot):
@@ -104,7 +153,7 @@ class ErrorPlot(BoundsPlot):
         super().__init__()
         self.setObjectName("error-plot")
         self.setAccessibleName("Error against ε, curator only")
-        self.setMinimumSize(300, 190)
+        self.setMinimumSize(300, 130)
         names = [mechanism.title for mechanism in MECHANISMS.values() if mechanism.compared]
         bold = self.font()
         bold.setBold(True)
@@ -123,8 +172,24 @@ class ErrorPlot(BoundsPlot):
         for item in (self.band, self.grey_label, self.met):
             item.hide()
         self.scene().sigMouseClicked.connect(self._clicked)
+        for title in (self.titles.x, self.titles.y):
+            title.hide()  # the boxes above the plot choose the axes
         self.view.sigRangeChanged.connect(self._place_names)
         self.view.sigResized.connect(self._place_names)
+        for moved in (
+            self.view.sigRangeChanged,
+            self.view.sigResized,
+            self.value_line.sigPositionChanged,
+        ):
+            moved.connect(self._keep_apart)
+
+    def _place_label(self, *_: object) -> None:
+        """Keep the label of the present value at the bottom, clear of the uniform map's."""
+        super()._place_label()
+        (x0, x1), (y0, _) = self.view.viewRange()
+        at = self.value_line.value()
+        self.line_label.set_anchor((float(at > x0 + 0.2 * (x1 - x0)), 1.0))
+        self.line_label.setPos(at, y0)
 
     def set_theme(self, theme: style.Theme) -> None:
         """Apply the colours of a theme."""
@@ -163,8 +228,9 @@ class ErrorPlot(BoundsPlot):
     def show_target(self, target: float | None, measure: Measure) -> None:
         """Place the target line; None hides it."""
         value = "" if target is None else measure.written(nearest(target, DIGITS))
-        self.target.words = f"↕ I can live with {value}"
+        self.target.words = value
         self.target.show(target, measure.key)
+        self._keep_apart()
 
     def show_met(self, lines: Sequence[Line], target: float | None, statistic: str) -> None:
         """Mark the intersections of curves and target."""
@@ -190,6 +256,7 @@ class ErrorPlot(BoundsPlot):
         if best is not None:
             self.met.set_text(f"ε {nearest(best[1].epsilon or 0.0, DIGITS)}")
             self.met.setPos(best[0])
+        self._keep_apart()
 
     def _restyle(self, result: Result) -> None:
         super()._restyle(result)
@@ -197,6 +264,11 @@ class ErrorPlot(BoundsPlot):
             bold = replace(self._styles[self._chosen], width=CHOSEN_WIDTH)
             self._styles[self._chosen] = bold
             self.curves[self._chosen].set_style(bold, self._theme.axes, self.devicePixelRatioF())
+
+    def colour_of(self, mechanism: str) -> str:
+        """Return the colour of a curve; "" if it is not drawn."""
+        known = self._styles.get(mechanism)
+        return "" if known is None else known.colour
 
     def choose(self, mechanism: str) -> None:
         """Draw this mechanism's curve in bold."""
@@ -217,11 +289,35 @@ class ErrorPlot(BoundsPlot):
         far = 1e6 if measure.low_is_good else -1e6
         self.band.setRegion(sorted((level, level + far)))
         value = measure.written(nearest(float(grey[0]), DIGITS))
-        errs = "errs" if measure.low_is_good else "has"
-        self.grey_label.set_text(f"an evenly grey map {errs} {value}")
+        words = f"A uniform map would be off by {value}."
+        self.grey_label.set_text(words if measure.low_is_good else f"A uniform map has {value}.")
         (x0, _), _ = self.view.viewRange()
         self.grey_label.set_anchor((0.0, 1.0 if measure.low_is_good else 0.0))
         self.grey_label.setPos(x0, level)
+
+    def _keep_apart(self, *_: object) -> None:
+        """Place each label at the first of its places where it lies on no other label."""
+        if not hasattr(self, "met"):
+            return
+        (x0, x1), _ = self.view.viewRange()
+        at, above = self.met.pos().x(), self.grey_label.anchor[1]
+        sides = [(x0, 0.0), (x1, 1.0)]
+        places = (
+            (self.line_label, [(self.line_label.pos().x(), self.line_label.anchor)]),
+            (self.met, [(at, (side, up)) for up in CHIP_SIDES for side in (0.0, 1.0)]),
+            (self.grey_label, [(x, (side, up)) for up in (above, 1 - above) for x, side in sides]),
+        )
+        taken = [name.sceneBoundingRect() for name, _ in self._names]
+        for label, possible in places:
+            if not label.isVisible():
+                continue
+            for x, anchor in possible:
+                label.set_anchor(anchor)
+                label.setPos(x, label.pos().y())
+                box = label.boundingRect().translated(label.scenePos())
+                if not any(box.intersects(other) for other in taken):
+                    break
+            taken.append(box)
 
     # Names at the ends of curves ---------------------------------------------------------------
 
@@ -250,6 +346,7 @@ class ErrorPlot(BoundsPlot):
             stub = self.scene().addLine(0, 0, 10, 0, pen)
             self._names.append((text, stub))
         self._place_names()
+        self._keep_apart()
 
     def _place_names(self, *_: object) -> None:
         """Place names beside the ends of their curves without overlap."""
@@ -362,13 +459,21 @@ def grey_series(answer: ErrorCurves) -> tuple[Series, ...]:
         return ()
     reference = MECHANISMS[answer.curves[0].mechanism].references[0]
     x = answer.curves[0].x
-    return (Series(GREY, "evenly grey map", Role.BASELINE, x, grey, reference),)
+    return (Series(GREY, "uniform map", Role.BASELINE, x, grey, reference),)
 
 
 MORE_DRAWS = 100
 FILE = "file"
-SIDE_LETTERS = 40
-STATISTICS = ((words.TARGET_SHARE, "9 of 10 draws"), (words.MEAN, "mean of draws"))
+FIELD_HEIGHT, ROW_HEIGHT = 26, 19
+TITLE_HEIGHT = 18
+CHOICE_LETTERS = 16
+TABLE_HEIGHT, SIDE_WIDTH = 185, 134
+"""Height of the card with the table and width of its buttons, in pixels."""
+STATISTICS = {words.TARGET_SHARE: "9 of 10 maps", words.MEAN: "mean of the runs"}
+BANDS = {words.TARGET_SHARE: "band: 8 of 10 maps", words.MEAN: "band: 95 % interval"}
+"""What the band of a curve shows, by the statistic that the curve shows."""
+MARK_WIDTH, MARK_HEIGHT = 16, 3
+"""Size in pixels of the line before the name of a mechanism in the table."""
 EVALUATED_ON = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
@@ -392,25 +497,46 @@ def csv_of(answer: ErrorCurves) -> str:
     return words.as_csv(answer.curves, axis, measure, stamp_of(question), about)
 
 
+class TitleBox(ChoiceBox):
+    """Choice that looks like a title and is as wide as its text."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.setProperty("title", True)
+        self.currentIndexChanged.connect(lambda _: self.updateGeometry())
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the present text."""
+        font = self.font()
+        font.setBold(True)
+        width = QFontMetricsF(font).horizontalAdvance(self.currentText())
+        return QSize(round(width) + 34, TITLE_HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a small size: the text is elided."""
+        return QSize(60, TITLE_HEIGHT)
+
+
 class Parts:
     """Plot, menus, table and buttons with their layout."""
 
     def __init__(self, owner: QWidget) -> None:
         self.plot = ErrorPlot()
-        self.measure = ChoiceBox("What is measured")
-        self.statistic = ChoiceBox("What of the draws is shown")
+        self.measure = TitleBox("Error measure")
+        self.statistic = TitleBox("Statistic of the runs")
         self.statistic.setToolTip(
-            "9 of 10 draws: what nine of ten draws are at least as good as; the band is 10–90 % of "
-            "draws.\nMean of draws: the band is the 95 % interval of the mean."
+            "9 of 10 maps: nine of ten maps have at most this error; the band is 10–90 % of the "
+            "runs.\nMean of the runs: the band is the 95 % interval of the mean."
         )
-        self.axis = ChoiceBox("What is on the x axis")
-        self.judged = ChoiceBox("Judge on")
+        self.axis = TitleBox("Parameter on the x axis")
+        self.bands = styled_label("faint")
+        self.side = styled_label("faint")
+        self.judged = ChoiceBox("Evaluate on")
         self.judged.setToolTip(
-            "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
-            "nothing to do with them, as many as n₀ says, in a square as large as this region; of "
-            "several images in a file those of the one called like the map's, or of the first.\n"
-            "Made data: drawn anew as a figure of the paper describes them.\n"
-            "Theory: what is proved of the error for n₀ users, where anything is."
+            "These check-ins: uses the real data; for planning only.\nA stand-in file: n₀ other "
+            "people, in a square as large as this region. If the file has several images, the "
+            "image with the name of the map's is used, or the first.\nSimulated data: drawn as a "
+            "figure of the paper describes them.\nTheory: the proved error for n₀ users, if any."
         )
         self.boxes = {
             "measure": self.measure,
@@ -419,40 +545,58 @@ class Parts:
             "judged_on": self.judged,
         }
         self.field = ValueField(_checked_target)
-        self.field.setAccessibleName("Target: what one can live with")
+        self.field.setAccessibleName("Acceptable error")
         self.field.setFixedWidth(58)
-        self.field.set_help("The error that one can live with in 9 of 10 draws; also drag the line")
-        self.needs, self.unit = plain_label("ε for"), plain_label()
+        self.field.set_help("Acceptable error in 9 of 10 maps; you can also drag the line")
+        self.needs, self.unit = plain_label("Acceptable error"), plain_label()
         self.needs.setBuddy(self.field)
-        self.table = NumberTable("ε for the target in 9 of 10 draws, curator only")
+        self.table = NumberTable("ε for the target in 9 of 10 maps, curator only")
+        self.table.set_plain(1)
         self.table.setSelectionBehavior(NumberTable.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(NumberTable.SelectionMode.SingleSelection)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setMinimumHeight(5 * self.table.verticalHeader().defaultSectionSize() + 34)
-        self.state = styled_label("muted", word_wrap=True)
-        self.use = tool_button("Use ε", "Set mechanism and ε of the map")
+        self.table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self.state = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.state.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.use = QPushButton("&Use ε")
+        self.use.setObjectName("door")
+        self.use.setToolTip("Set mechanism and ε of the map")
         self.sure = tool_button(
-            "Make sure", "Search for an ε that is enough and one that is not, 95 % sure"
+            "Verify with\nmore runs",
+            "Search for an ε that is enough and one that is not, 95 % sure",
+            "Verify with more runs",
         )
-        self.more = tool_button(f"{MORE_DRAWS} draws", "Draw more often at every point")
-        self.stop = tool_button("Cancel", "Stop computing; what is there is kept")
-        self.copy = tool_button("Copy CSV", "Copy the numbers of all curves; curator only")
-        self.export = tool_button("Export…", "Write these curves as a picture or their numbers")
+        self.more = tool_button(
+            f"{MORE_DRAWS} runs per point", "Compute more runs per point", quiet=True
+        )
+        self.stop = tool_button("Cancel", "Stop computing; the results so far are kept")
+        self.copy = tool_button(
+            "Copy CSV", "Copy the numbers of all curves; curator only", quiet=True
+        )
+        self.chance = styled_label("muted", word_wrap=True)
+        self.interval = styled_label("muted")
         self._lay_out(owner)
 
     def name_measures(self, question: Question) -> None:
         """Set the measures in the unit of the map's plane."""
         named = [replace(question, measure=key).shown_measure for key in MEASURES]
-        self.measure.offer([(m.key, m.name) for m in named], question.measure)
+        names = [(m.key, m.name[:1].upper() + m.name[1:]) for m in named]
+        self.measure.offer(names, question.measure)
+        shown = question.shown_measure
+        kinds = [(key, statistic_text(key, shown)) for key in STATISTICS]
+        self.statistic.offer(kinds, str(self.statistic.currentData()))
 
     def offer(self, which: UtilitySettings) -> None:
         """Show the choices; proved values exist for the mean only."""
         known = which.judged_on in dict(EVALUATED_ON)
         proved = which.judged_on == THEORY
-        axes = [(axis.key, f"over {axis.symbol}") for axis in axes_of(which.judged_on)]
-        self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
+        axes = [(axis.key, _axis_title(axis)) for axis in axes_of(which.judged_on)]
+        statistic, measure = words.MEAN if proved else which.statistic, MEASURES[which.measure]
+        self.statistic.offer([(key, statistic_text(key, measure)) for key in STATISTICS], statistic)
         self.statistic.setEnabled(not proved)
+        self.bands.setText("" if proved else BANDS[statistic])
         self.axis.offer(axes, which.axis)
+        self.side.setText(AXES["epsilon"].name * (which.axis == "epsilon"))
         self.judged.offer(EVALUATED_ON, which.judged_on if known else FILE)
 
     def show_field(self, shown: bool, question: Question) -> None:
@@ -468,90 +612,156 @@ class Parts:
         lines: Sequence[words.Line],
         picked: str,
         question: Question,
+        errors: Mapping[str, str],
+        now: str,
     ) -> None:
-        """Show the ε that each mechanism needs for a target, one selected."""
-        of = dict(STATISTICS)[words.MEAN if question.proved else words.TARGET_SHARE]
-        self.unit.setText(f"{measure.unit}, {of}".lstrip(" ,"))
+        """Show the ε that each mechanism needs for a target and its present error, one selected.
+
+        Parameters
+        ----------
+        errors : mapping of str to str
+            Mean of each mechanism at the map's settings.
+        now : str
+            Those settings: ``ε = 1``.
+        """
+        of = STATISTICS[words.MEAN if question.proved else words.TARGET_SHARE]
+        self.unit.setText(measure.unit)
         value = measure.written(nearest(target, words.DIGITS))
         self.table.title = f"ε for {value}, {of}"
         self.table.note = stamp_of(question)
-        self.table.set_table(("mechanism", "ε"), [(x.title, x.words) for x in lines])
+        unit = f", {measure.unit}" * bool(measure.unit)
+        average = f"Average {words.quantity_name(measure)} at {now}{unit}"
+        place = next((k for k, line in enumerate(lines) if line.mechanism == picked), -1)
+        self.table.table.strong = place
+        self.colour_lines(lines)
+        self.table.set_table(
+            ("Mechanism", f"ε for {value} in {of}", average),
+            [(x.title, x.words, errors.get(x.mechanism, "")) for x in lines],
+        )
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        for place, line in enumerate(lines):
-            if line.mechanism == picked:
-                self.table.selectRow(place)
+        for column in (1, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        if place >= 0:
+            self.table.selectRow(place)
+
+    def colour_lines(self, lines: Sequence[words.Line]) -> None:
+        """Draw a line in the colour of its curve before the name of each mechanism."""
+        self.table.table.marks = [
+            _line_mark(self.plot.colour_of(line.mechanism), self.table.devicePixelRatioF())
+            for line in lines
+        ]
+        self.table.viewport().update()
 
     def show_use(self, epsilon: float | None, mechanism: str) -> None:
         """Offer an ε, with the mechanism if it differs from the map's."""
         name = "" if epsilon is None else f" = {nearest(epsilon, 6)}"
-        self.use.setText(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
+        self.use.setText(f"&Use ε{name}")
+        tip = f"Set ε{name} on the map" + f" and the mechanism {mechanism}" * bool(mechanism)
+        self.use.setToolTip(tip)
+        self.use.setAccessibleName(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
         self.use.setEnabled(epsilon is not None)
 
-    def show_state(self, answer: ErrorCurves | None, busy: bool, able: bool, more: bool) -> None:
-        """Show the progress of the curves, with buttons to stop, continue and draw more."""
+    def show_state(
+        self, answer: ErrorCurves | None, busy: bool, able: bool, more: bool, wanted: int
+    ) -> None:
+        """Show the progress of the curves, with buttons to stop, continue and draw more.
+
+        `wanted` is the number of runs per point that were requested.
+        """
         unfinished = answer is None or not answer.finished
-        self.stop.setText("Cancel" if busy else "Go on")
+        self.stop.setText("Cancel" if busy else "Continue")
         self.stop.setEnabled(busy or (unfinished and able))
         self.more.setEnabled(more)
-        for button in (self.copy, self.export):
-            button.setEnabled(answer is not None)
-        if answer is None or answer.question.proved:
-            self.state.setText("computing…" if busy else "")
-            return
-        how = "computing…" if busy else "stopped" if unfinished else "finished"
-        self.state.setText(words.how_far(answer.curves, answer.done, answer.total, how))
+        self.copy.setEnabled(answer is not None)
+        proved = answer is not None and answer.question.proved
+        runs = words.fewest_runs(() if answer is None else answer.curves)
+        drawn = runs >= DRAWS and not proved
+        self.interval.setText(f"Mean of {runs} runs, with its 95 % interval." if drawn else "")
+        self.chance.setText(f"Estimates from {runs} runs differ by chance." if drawn else "")
+        self.state.setText("" if proved else words.progress(runs, wanted, busy, unfinished))
 
     def _lay_out(self, owner: QWidget) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        message = plain_label("Judge on")
-        message.setBuddy(self.judged)
-        shares = (self.measure, 5), (self.statistic, 5), (self.axis, 4), (self.judged, 5)
-        for box, share in shares:
-            box.setMinimumContentsLength(3)
-            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            box.setMinimumWidth(60)
-            if box is self.judged:
-                top.addWidget(message)
-            top.addWidget(box, share)
-        buttons = QGridLayout()
-        buttons.setSpacing(4)
-        rows = (self.use,), (self.sure, self.more), (self.copy, self.export)
-        for place, buttons_of in enumerate(rows):
-            for i, button in enumerate(buttons_of):
-                buttons.addWidget(button, place, i * 6 // len(buttons_of), 1, 6 // len(buttons_of))
-        for button in (self.stop, *(button for buttons_of in rows for button in buttons_of)):
+        for box in (self.judged, self.field):
+            box.setFixedHeight(FIELD_HEIGHT)
+        self.judged.setMinimumContentsLength(CHOICE_LETTERS)
+        self.judged.setMinimumWidth(60)
+        for title in (self.measure, self.statistic, self.axis):
+            title.setFixedHeight(TITLE_HEIGHT)
+        for button in (self.use, self.sure, self.more, self.stop, self.copy):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        evaluate = plain_label("Evaluate on")
+        evaluate.setBuddy(self.judged)
+        rows = (
+            (styled_label("card-title", "Which ε is enough?"), self.state, self.stop),
+            (self.needs, self.field, self.unit, evaluate, self.judged, None),
+            (self.measure, self.statistic, self.bands, None),
+            (None, self.axis, self.side, None),
+        )
+        head, fields, quantity, below = (_row(widgets) for widgets in rows)
+        head.setStretch(1, 1)
+        above, card = QFrame(), QVBoxLayout()
+        for part in (head, fields, quantity):
+            card.addLayout(part)
+        card.setSpacing(4)
+        card.addWidget(self.plot, 1)
+        card.addLayout(below)
+        table, under = QVBoxLayout(), _row((self.interval, None, self.more, self.copy))
+        table.setSpacing(2)
+        table.addWidget(self.table, 1)
+        table.addLayout(under)
         side = QVBoxLayout()
-        side.setSpacing(4)
-        wanted = QHBoxLayout()
-        wanted.setSpacing(5)
-        for widget in (self.needs, self.field, self.unit):
-            wanted.addWidget(widget)
-        wanted.addStretch(1)
-        side.addLayout(wanted)
-        side.addWidget(self.table, 1)
-        how_far = QHBoxLayout()
-        how_far.addWidget(self.state, 2)
-        how_far.addWidget(self.stop, 1)
-        side.addLayout(how_far)
-        side.addLayout(buttons)
-        column = QVBoxLayout(owner)
-        column.setContentsMargins(4, 0, 4, 0)
-        column.setSpacing(2)
-        column.addLayout(top)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.plot, 1)
-        beside = QWidget()
-        beside.setLayout(side)
+        for button in (self.use, self.sure):
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            side.addWidget(button)
+        side.addWidget(self.chance)
+        side.addStretch(1)
+        buttons = QWidget()
+        buttons.setLayout(side)
+        buttons.setFixedWidth(SIDE_WIDTH)
         side.setContentsMargins(0, 0, 0, 0)
-        beside.setFixedWidth(beside.fontMetrics().averageCharWidth() * SIDE_LETTERS)
-        row.addWidget(beside)
-        column.addLayout(row, 1)
+        lower, last = QFrame(), QHBoxLayout()
+        last.setSpacing(14)
+        last.addLayout(table, 1)
+        last.addWidget(buttons)
+        lower.setFixedHeight(TABLE_HEIGHT)
+        # No row may keep a window from becoming narrower.
+        for frame in (above, lower):
+            frame.setMinimumWidth(1)
+        column = QVBoxLayout(owner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for frame, inside, stretch in ((above, card, 1), (lower, last, 0)):
+            frame.setObjectName("card")
+            inside.setContentsMargins(14, 5, 14, 5)
+            frame.setLayout(inside)
+            column.addWidget(frame, stretch)
+
+
+def _axis_title(axis: Axis) -> str:
+    """Return symbol and name of an axis; that of ε names its direction, which stands beside it."""
+    name = "privacy of the map" if axis.key == "epsilon" else axis.name
+    return f"{axis.symbol}, {name}"
+
+
+def _line_mark(colour: str, ratio: float) -> QPixmap:
+    """Return a short line in a colour; "" leaves it empty."""
+    mark = QPixmap(QSize(MARK_WIDTH, MARK_HEIGHT) * ratio)
+    mark.setDevicePixelRatio(ratio)
+    mark.fill(QColor(colour) if colour else Qt.GlobalColor.transparent)
+    return mark
+
+
+def _row(widgets: Sequence[QWidget | None]) -> QHBoxLayout:
+    """Return a row; None is free space."""
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    for widget in widgets:
+        if widget is None:
+            row.addStretch(1)
+        else:
+            row.addWidget(widget)
+    return row
 
 
 def _checked_target(value: float) -> float:

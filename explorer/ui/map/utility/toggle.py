@@ -1,4 +1,4 @@
-"""Action that shows the utility curves, and their headline above the maps."""
+"""Action that shows the utility curves, and the headline of curves and maps."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pkgutil import resolve_name
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.studies.base.claims import ClaimedBound, headline_of
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result
+from explorer.studies.heatmap.parameters import MOST
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import Banner
 from explorer.ui.base.theme import is_narrow
@@ -29,50 +30,35 @@ if TYPE_CHECKING:
 VIEW = "explorer.ui.map.utility.view:UtilityView"
 EXPORTED = "explorer.ui.map.utility.view:export_curves"
 """Imported when first opened or exported."""
-MAX_HEIGHT = 330
-"""Height in pixels; the maps keep the rest."""
-MIN_TOTAL_HEIGHT = 700
-"""Total height in pixels below which it is a tab without maps."""
 NARROW = 600
-"""The same for the width."""
-MAX_NARROW_PANES = 2
-"""Number of panes in narrow windows; the request keeps the others."""
-QWIDGETSIZE_MAX = (1 << 24) - 1
+"""Width in pixels of the page below which there is no space for more than two maps."""
+MOST_PANES = MOST + 1
+MAX_PANES = {"page": 2, "window": 3}
+"""Number of panes on a narrow page and in a narrow window; the request keeps the others."""
 
 
 class UtilityToggle(QObject):
-    """Opens and closes the view, which is built on first use.
+    """Shows the utility curves in place of the maps; they are built on first use.
 
     Parameters
     ----------
     session, service, banner
         Parameters of the view.
-    instead_of : QWidget
-        Column that contains the view.
     maps : QWidget
-        Widget hidden when there is no space for both.
+        Page hidden meanwhile.
     parent : QWidget
         Widget in which the action is active.
 
     Signals
     -------
     busy_changed(bool)
-    small_changed(bool)
-        Whether the view replaces the maps, or `narrow` changed.
-    export_asked(Exported)
-        The curves should be exported.
-    spoke()
-        `headline` may have changed.
-
-    Attributes
-    ----------
-    small, narrow : bool
-        True if there is space for two maps at most.
+    space_changed()
+        There is space for another number of maps.
+    headline_changed()
     """
 
     busy_changed = Signal(bool)
-    small_changed = Signal(bool)
-    export_requested = Signal(object)
+    space_changed = Signal()
     headline_changed = Signal()
 
     def __init__(
@@ -80,22 +66,22 @@ class UtilityToggle(QObject):
         session: Session,
         service: StudyService,
         banner: Banner,
-        instead_of: QWidget,
         maps: QWidget,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._maps, self._parent = maps, parent
         self._session, self._given = session, (session, service, banner)
-        self._instead_of = instead_of
         self._box: QVBoxLayout | None = None
-        self.small = self.narrow = False
+        self.max_panes = MOST_PANES
+        """Number of maps for which there is space."""
         self.view: UtilityView | None = None
-        self.action = QAction("&Which ε?", parent)
-        self.action.setShortcut(QKeySequence("E"))
+        self.action = QAction("&Utility", parent)
+        self.action.setObjectName("utility")
+        self.action.setShortcuts([QKeySequence("Ctrl+U"), QKeySequence("E")])
         self.action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         self.action.setCheckable(True)
-        self.action.setToolTip("Which ε? Error against ε for these users, curator only (E)")
+        self.action.setToolTip("Which ε is enough? Error against ε, curator only (Ctrl+U, E)")
         self.action.toggled.connect(self._choose)
         session.changed.connect(self._follow)
         parent.addAction(self.action)
@@ -107,15 +93,19 @@ class UtilityToggle(QObject):
         self._follow(self._session.state)
 
     def join(self, window: WorkspaceHost) -> None:
-        """Connect to a window for progress and export."""
-        window.activity.watch("which", "judging ε", self.busy_changed, self.cancel)
-        self.export_requested.connect(window.export_requested)
+        """Connect to a window for progress."""
+        window.activity.watch("which", "computing errors of ε", self.busy_changed, self.cancel)
 
     @property
     def headline(self) -> Headline | None:
-        """Result for the current request; None if not computed."""
+        """Headline of the curves; None while the maps are shown."""
         view = self.view
-        return view.headline if view is not None and view.has_headline else None
+        return view.headline if view is not None and self.action.isChecked() else None
+
+    @property
+    def role(self) -> str:
+        """What the number of the headline is and from how many runs."""
+        return "" if self.view is None else self.view.role
 
     def cancel(self) -> None:
         """Stop computing."""
@@ -129,13 +119,10 @@ class UtilityToggle(QObject):
             self.view.ask()
 
     def exported(self) -> Exported | None:
-        """Return the curves to export if they are in front: focused, or alone."""
+        """Return the curves to export; None while the maps are shown."""
         view = self.view
-        if view is None or not self.action.isChecked():
-            return None
-        focused = QApplication.focusWidget()
-        in_front = self._maps.isHidden() or (focused is not None and view.isAncestorOf(focused))
-        return resolve_name(EXPORTED)(view) if in_front else None
+        shown = view is not None and self.action.isChecked()
+        return resolve_name(EXPORTED)(view) if shown else None
 
     def close_view(self) -> None:
         """Stop threads and processes before the window closes."""
@@ -146,34 +133,23 @@ class UtilityToggle(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the available space."""
         if event.type() == QEvent.Type.Resize:
-            size = self._parent.size()
-            narrow = size.width() < NARROW or is_narrow(self._parent)
-            space = narrow or size.height() < MIN_TOTAL_HEIGHT, narrow
-            if space != (self.small, self.narrow):
-                self.small, self.narrow = space
-                self.small_changed.emit(self.small)
-            self._adjust_space()
+            most = MAX_PANES["window"] if is_narrow(self._parent) else MOST_PANES
+            if self._parent.width() < NARROW:
+                most = MAX_PANES["page"]
+            if most != self.max_panes:
+                self.max_panes = most
+                self.space_changed.emit()
         return False
-
-    def _export(self) -> None:
-        subject = resolve_name(EXPORTED)(self.view)
-        if subject is not None:
-            self.export_requested.emit(subject)
-
-    def _adjust_space(self) -> None:
-        shown = self.action.isChecked()
-        self._instead_of.setVisible(not shown)
-        self._maps.setVisible(not (shown and self.small))
-        if self.view is not None and self._box is not None:
-            self.view.setMaximumHeight(QWIDGETSIZE_MAX if self.small else MAX_HEIGHT)
 
     def _choose(self, shown: bool) -> None:
         which = self._session.state.which
         if shown != which.open:
-            self._session.set_which(replace(which, open=shown), "show Which ε?")
+            self._session.set_which(replace(which, open=shown), "show Utility")
 
     def _follow(self, state: SessionState, _old: SessionState | None = None) -> None:
         """Open or close as the session states."""
+        if _old is not None and state.which == _old.which:
+            return
         shown = state.which.open
         if shown == (self.view is not None and not self.view.isHidden()) or self._box is None:
             self.headline_changed.emit()
@@ -181,11 +157,10 @@ class UtilityToggle(QObject):
         if self.view is None:
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
-            self.view.parts.export.clicked.connect(self._export)
             self.view.headline_changed.connect(self.headline_changed)
             self._box.addWidget(self.view, 1)
         self.action.setChecked(shown)
-        self._adjust_space()
+        self._maps.setVisible(not shown)
         self.view.setVisible(shown)
         if shown:
             self.view.open_view()
@@ -194,12 +169,13 @@ class UtilityToggle(QObject):
         self.headline_changed.emit()
 
 
+ONE_MAP = "estimate, one map"
 LINES = 2
 """Minimum height; it is kept so that the maps do not move with the text."""
 
 
 class MapHeadline(HeadlineStrip):
-    """Headline for maps and utility curves; hidden if there is neither.
+    """Headline of the page in front, maps or utility curves; hidden if it has none.
 
     Values not known yet stay, greyed.
     """
@@ -223,7 +199,7 @@ class MapHeadline(HeadlineStrip):
             self.show_none()
 
     def show_result(self, result: Result, found: ClaimedBound | None = None) -> None:
-        """Show a result's headline, unless utility curves have one."""
+        """Show a result's headline, unless the curves are in front."""
         self._drawn = result
         self._say()
 
@@ -233,10 +209,12 @@ class MapHeadline(HeadlineStrip):
             answer = headline_of(get_study(drawn.request.study), drawn, None)
             if answer is None and (self._of_which or self.isHidden()):
                 self.show_computing()
+                self._of_which = False
             self.set_trailing(answer is None)
         else:
             answer = text
         if answer is not None:
             self.show_answer(answer)
+            self.role.setText(self._which.role if text is not None else ONE_MAP)
             self.set_trailing(False)
             self._of_which = text is not None

@@ -31,7 +31,6 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
-    STAGES,
     Axis,
     first_target,
     parameters_read_by,
@@ -90,18 +89,11 @@ def in_front(
     return Headline(head, text, rests_on, curator_only=not shown.proved, more=sure)
 
 
-def usable(
-    found: Curves | None, lines: Sequence[words.Line], mechanism: str, certified: Found | None
-) -> float | None:
+def usable(lines: Sequence[words.Line], mechanism: str, certified: Found | None) -> float | None:
     """Return the recommended ε: certified if available, else estimated from enough draws."""
     if certified is not None and certified.enough is not None:
         return float(at_most(certified.enough))
-    few = any(
-        min(curve.draws) < STAGES[-1] and not curve.proved
-        for curve in (() if found is None else found.curves)
-        if curve.mechanism == mechanism
-    )
-    return next((x.epsilon for x in lines if x.mechanism == mechanism and not few), None)
+    return next((x.epsilon for x in lines if x.mechanism == mechanism), None)
 
 
 STUDY = "heatmap"
@@ -114,7 +106,7 @@ DRAG = "target"
 
 
 class UtilityView(QWidget):
-    """View below the maps: plot, table and settings.
+    """Page in place of the maps: plot, table and settings.
 
     Nothing is computed while it is hidden.
 
@@ -141,20 +133,19 @@ class UtilityView(QWidget):
 
     def __init__(self, session: Session, service: StudyService, banner: Banner) -> None:
         super().__init__()
-        self.setAccessibleName("Which ε? Curator only")
+        self.setAccessibleName("Utility, curator only")
         self._session, self._banner = session, banner
         self.draws = DRAWS
         self.answer: ErrorCurves | None = None
         self.certified: Found | None = None
         self._mechanism = ""
         self._asked: object = None
-        self._answered: object = None
         self._cancelled = False
         self.lines: list[words.Line] = []
         self._service = service
         self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
         self._soon = QTimer(self, singleShot=True)
-        self.headline = InFront("", words.NOT_KNOWN)
+        self.headline = InFront("", words.few_runs(0))
         """Headline of the curves' request."""
         self.parts = Parts(self)
         self.plot = self.parts.plot
@@ -263,12 +254,15 @@ class UtilityView(QWidget):
         return values, rows, which.axis, which.measure, which.judged_on, self.draws
 
     @property
-    def has_headline(self) -> bool:
-        """Whether the headline matches the request; while hidden, only known results count."""
-        if not self.isHidden():
-            return True
-        known = self.answer is not None and self.answer.finished
-        return known and self._shown.axis == "epsilon" and self._answered == self._key()
+    def role(self) -> str:
+        """What the number of the headline is and from how many runs: ``estimate, 20 runs``."""
+        if not self.headline.number or self.headline.number.endswith("…"):
+            return ""
+        if self._shown.proved or self.certified is not None:
+            return "proved" if self._shown.proved else "95 % sure"
+        curves = () if self.answer is None else self.answer.curves
+        runs = words.fewest_runs([c for c in curves if c.mechanism == self.mechanism])
+        return f"estimate, {runs} run{'s' * (runs != 1)}"
 
     def search_certified(self) -> None:
         """Search for a sufficient and an insufficient ε."""
@@ -282,7 +276,7 @@ class UtilityView(QWidget):
 
     def take(self) -> None:
         """Apply the mechanism and ε found to the map, as one undo step."""
-        epsilon = usable(self.answer, self.lines, self.mechanism, self.certified)
+        epsilon = usable(self.lines, self.mechanism, self.certified)
         if epsilon is not None:
             self._set_map(self.mechanism, AXES["epsilon"], epsilon)
 
@@ -367,8 +361,6 @@ class UtilityView(QWidget):
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if self.isHidden():
-            if self.has_headline:
-                self._update_headline()
             return
         if state.selection is None:
             self.forget()
@@ -396,7 +388,7 @@ class UtilityView(QWidget):
             self._take_answer(news)
         elif isinstance(news, SearchProgress):
             self.parts.state.setText(
-                f"making sure · ε = {nearest(news.epsilon)}: {news.done:,} of {news.wanted:,} draws"
+                f"Verifying ε = {nearest(news.epsilon)}: {news.done:,} of {news.wanted:,} runs"
             )
 
     def _done(self, key: object, found: object) -> None:
@@ -410,7 +402,7 @@ class UtilityView(QWidget):
         self._say_state()
 
     def _take_answer(self, answer: ErrorCurves) -> None:
-        self.answer, self._answered = answer, self._asked
+        self.answer = answer
         self._draw()
         self._say_state()
         self.answered.emit(answer)
@@ -443,7 +435,7 @@ class UtilityView(QWidget):
             now = None if selection is None or selection.users is None else float(selection.users)
         else:
             now = None if axis.of_data else float(request[axis.key])
-        self.plot.set_value_line(now, "" if now is None else f"{axis.symbol} now {nearest(now)}")
+        self.plot.set_value_line(now, "" if now is None else f"{axis.symbol} = {nearest(now)} now")
         self.plot.value_line.setMovable(axis.key == "epsilon")
 
     def _show_target(self) -> None:
@@ -460,8 +452,23 @@ class UtilityView(QWidget):
         self._update_headline()
         on_epsilon = shown.axis == "epsilon"
         self.plot.show_met(self.lines, target if on_epsilon else None, self.which.statistic)
-        self.parts.show_lines(shown.shown_measure, target, self.lines, self.mechanism, shown)
-        epsilon = usable(self.answer, self.lines, self.mechanism, self.certified)
+        now = float(self.request["epsilon"])
+        curves = self.answer.curves if self.answer is not None and on_epsilon else ()
+        errors = {
+            curve.mechanism: words.mean_at(curve, now)
+            for curve in curves
+            if curve.proved or min(curve.draws) >= DRAWS
+        }
+        self.parts.show_lines(
+            shown.shown_measure,
+            target,
+            self.lines,
+            self.mechanism,
+            shown,
+            errors,
+            f"ε = {nearest(now)}",
+        )
+        epsilon = usable(self.lines, self.mechanism, self.certified)
         other = self.mechanism != self.request["mechanism"]
         self.parts.show_use(epsilon, MECHANISMS[self.mechanism].title if other else "")
         there = self.answer is not None and bool(self.answer.curves)
@@ -479,10 +486,11 @@ class UtilityView(QWidget):
     def _say_state(self) -> None:
         more = self.draws < MORE_DRAWS and not self._shown.proved
         able = self.request.selection is not None
-        self.parts.show_state(self.answer, self.job.busy, able, more)
+        self.parts.show_state(self.answer, self.job.busy, able, more, self.draws)
 
     def _restyle(self) -> None:
         self.plot.set_theme(style.theme(style_for(self.palette()).theme))
+        self.parts.colour_lines(self.lines)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the palette."""

@@ -1,0 +1,145 @@
+"""A polygon as region: drawn by mouse and keys, typed, read from a file, undone and restored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from explorer.geography.region import PolygonRegion
+from explorer.studies.base.study import Origin
+from explorer.studies.heatmap.study import NOBODY
+from tests.ui.map_page import MapPage
+
+
+def corners_in(map_page: MapPage, *places: tuple[float, float]) -> list[QPoint]:
+    """Return pixels of the first pane at shares of the region (right, up)."""
+    south, west, north, east = map_page.region.box
+    pane = next(iter(map_page.map.panes.panes.values()))
+    return [
+        QPoint(*map(round, pane.to_pixels(west + x * (east - west), south + y * (north - south))))
+        for x, y in places
+    ]
+
+
+TRIANGLE = ((0.2, 0.2), (0.8, 0.3), (0.5, 0.8))
+
+
+def test_a_polygon_is_drawn_by_clicks(map_page: MapPage) -> None:
+    page, box = map_page.map, map_page.region
+    pane, other = page.panes.panes.values()
+    whole = map_page.measured().readout("users_used").value
+    page.polygon_action.trigger()
+    pixels = corners_in(map_page, *TRIANGLE)
+    places = [pane.to_degrees(point.x(), point.y()) for point in pixels]
+    for point in (*pixels, pixels[0] + QPoint(3, -3)):
+        QTest.mouseClick(pane.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert not page.polygon_action.isChecked()
+    region = map_page.region
+    assert region == PolygonRegion.of([(lat, lon) for lon, lat in places])
+    assert map_page.session.state.selection.region_origin is Origin.DRAWN
+    result = map_page.measured()
+    assert result.readout("users_used").value < whole
+    assert result.surface("private").region == region
+    south, west, north, east = region.box
+    row, column = np.argwhere(~region.polygon.touched(64, 64))[0]
+    across, up = (column + 0.5) / 64, (row + 0.5) / 64
+    pane.hovered.emit((west + across * (east - west), south + up * (north - south)))
+    assert pane.marked is None
+    assert other.grab().toImage() != pane.grab().toImage()
+    assert not map_page.panel.sides["south"].isEnabled()
+    assert map_page.panel.region_size.text().startswith("Polygon, 3 points")
+    map_page.panel.outline_buttons["Use its box"].click()
+    assert map_page.region.box == region.box
+    assert map_page.region.polygon is None
+    map_page.session.undo()
+    assert map_page.region == region
+    map_page.session.undo()
+    assert map_page.region == box
+
+
+def test_a_polygon_is_drawn_by_keys(map_page: MapPage) -> None:
+    page = map_page.map
+    pane = next(iter(page.panes.panes.values()))
+    page.polygon_action.trigger()
+    assert pane.hasFocus()
+    tool, shift = page.panes.outline, Qt.KeyboardModifier.ShiftModifier
+    moves = ((Qt.Key.Key_Right, 4), (Qt.Key.Key_Up, 4), (Qt.Key.Key_Left, 4), (Qt.Key.Key_Down, 4))
+    for key, times in moves:
+        QTest.keyClick(pane, Qt.Key.Key_Return)
+        for _ in range(times):
+            QTest.keyClick(pane, key, shift)
+    assert len(tool.points) == 4
+    QTest.keyClick(pane, Qt.Key.Key_Backspace)
+    assert page.panes.readout.text().startswith("Polygon, 3 points.")
+    before = map_page.region
+    QTest.keyClick(pane, Qt.Key.Key_Return)  # the cross is at the first point
+    assert map_page.region != before
+    assert len(map_page.region.outline) == 3
+    assert not tool.active
+
+
+def test_a_crossing_is_said_and_the_points_stay(map_page: MapPage) -> None:
+    page, before = map_page.map, map_page.region
+    pane = next(iter(page.panes.panes.values()))
+    page.polygon_action.trigger()
+    pixels = corners_in(map_page, (0.2, 0.2), (0.8, 0.8), (0.2, 0.8), (0.8, 0.2))
+    for point in (*pixels, pixels[0]):
+        QTest.mouseClick(pane.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert page.banner.problem.sentence == "The region crosses itself between points 3 and 4."
+    assert (map_page.region, len(page.panes.outline.points)) == (before, 4)
+    QTest.keyClick(pane, Qt.Key.Key_Escape)
+    assert not page.polygon_action.isChecked()
+    assert map_page.region == before
+    page.polygon_action.trigger()
+    page.region_action.trigger()
+    assert not page.panes.outline.active
+
+
+def test_points_are_typed_and_offered_again(map_page: MapPage) -> None:
+    page = map_page.map
+    south, west, north, east = map_page.region.box
+    text = f"{south}, {west}\n{south}, {east}\n{north}, {east}"
+    page.type_points()
+    dialog = page.points_dialog
+    assert dialog.edit.toPlainText() == ""
+    dialog.edit.setPlainText(text.replace(",", ";", 1))
+    dialog.use.click()
+    assert "Cannot read point 1" in dialog.problem.text()
+    dialog.edit.setPlainText(text)
+    dialog.use.click()
+    assert map_page.region.polygon is not None
+    assert map_page.region.box == (south, west, north, east)
+    assert map_page.session.state.selection.region_origin is Origin.TYPED
+    page.type_points()
+    assert page.points_dialog.edit.toPlainText().count("\n") == 2
+    page.points_dialog.reject()
+
+
+def test_a_file_gives_the_outline(map_page: MapPage, tmp_path: Path) -> None:
+    page = map_page.map
+    south, west, north, east = map_page.region.box
+    ring = [[west, south], [east, south], [east, north], [west, south]]
+    path = tmp_path / "district.geojson"
+    path.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
+    page.open_outline(str(path))
+    map_page.qtbot.waitUntil(lambda: map_page.region.polygon is not None)
+    assert [list(point[::-1]) for point in map_page.region.outline] == ring[:3]
+    path.write_text(json.dumps({"type": "LineString", "coordinates": ring}))
+    page.open_outline(str(path))
+    map_page.qtbot.waitUntil(lambda: page.banner.problem is not None)
+    assert "district.geojson has 1 lines" in page.banner.problem.sentence
+
+
+def test_an_empty_polygon_is_said(map_page: MapPage) -> None:
+    page, height = map_page.map, map_page.map.panes.height()
+    page.region_drag.set_outline([(-60.0, 0.0), (-60.0, 1.0), (-59.0, 0.5)], Origin.TYPED)
+    map_page.answered()
+    map_page.qtbot.waitUntil(lambda: page.answer.text.text() == NOBODY)
+    assert page.panes.height() == height
+    map_page.session.undo()
+    map_page.measured()
+    map_page.qtbot.waitUntil(lambda: page.answer.text.text() != NOBODY)

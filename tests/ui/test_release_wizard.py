@@ -1,0 +1,667 @@
+"""The release wizard: steps from an open file to a published release, footer, keys, geometry."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRect, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+
+from explorer.engine.session.link import recipe_of
+from explorer.engine.session.recipe import RecipeError
+from explorer.release.ledger.settings import default_ledger
+from explorer.release.pipeline import NOT_BOOKED, draw, plan_release
+from explorer.release.rows.format import FORMAT_TAKEN
+from explorer.studies.base.study import Origin
+from explorer.ui.release.draft import (
+    COPIED,
+    COPIED_SENTENCE,
+    NO_PERSON,
+    Draft,
+    LedgerState,
+    points,
+)
+from explorer.ui.release.fields import PEOPLE
+from explorer.ui.release.plan_page import (
+    CHANGED,
+    COST_PAGE,
+    FILE_PAGE,
+    PEOPLE_PAGE,
+    REVIEW_PAGE,
+    WHAT_PAGE,
+)
+from explorer.ui.release.summary_panel import unit_of
+from explorer.ui.release.workspace import CHANGED_RESULT
+from tests.release.plans import opened, place_in, plan_of, write_rows
+from tests.ui.access import tab_chain
+from tests.ui.small_map import SMALL_MAP
+
+
+def _rows(folder: Path) -> list[list[str]]:
+    lines = write_rows(folder / "source", users=60).read_text().splitlines()
+    return [line.split(",")[:4] for line in lines]
+
+
+def write_snap(path: Path, folder: Path) -> None:
+    """Write a tab-separated file as of SNAP: no header, times with offset."""
+    lines = ["\t".join((*row, str(place))) for place, row in enumerate(_rows(folder))]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_german(path: Path, folder: Path) -> None:
+    """Write a semicolon-separated file with decimal commas and times without offset."""
+    lines = ["user;time;lat;lon"]
+    for user, time, lat, lon in _rows(folder):
+        day, hour = re.match(r"(\S+)T(\d\d:\d\d)", time).groups()
+        when = f"{day[8:]}.{day[5:7]}.{day[:4]} {hour}"
+        lines.append(";".join((user, when, lat.replace(".", ","), lon.replace(".", ","))))
+    path.write_text("\n".join(lines) + "\n")
+
+
+class Curator:
+    """Drives the window with mouse and keyboard, and counts steps other than *Next*."""
+
+    def __init__(self, qtbot, window) -> None:
+        self.qtbot, self.window, self.steps = qtbot, window, 0
+
+    def click(self, button: QWidget) -> None:
+        """Click a button that is visible and enabled."""
+        assert button.isVisible()
+        assert button.isEnabled()
+        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        self.steps += 1
+
+    def type(self, text: str) -> None:
+        """Type into the field that has the focus."""
+        self.qtbot.keyClicks(self.window.focusWidget(), text)
+        self.steps += 1
+
+    def next(self) -> None:
+        """Press Enter."""
+        self.qtbot.keyClick(self.window.focusWidget(), Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def opened_window(open_window, settled, qtbot, monkeypatch, tmp_path):
+    """Return a function that opens a file in a window with a ledger of one group."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+    def open_with(path: Path):
+        window = open_window(study="heatmap", values=SMALL_MAP)
+        settled(window)
+        window.files.open_data(path)
+        qtbot.waitUntil(lambda: window.data.current.basename == path.name and not window.busy)
+        qtbot.waitUntil(lambda: default_ledger().exists())
+        settled(window)
+        return window
+
+    return open_with
+
+
+def with_group(window, qtbot):
+    """Return the page once the ledger has one group of people."""
+    page = window.tools["release"]
+    opened(page.controller.place)
+    return page
+
+
+@pytest.mark.main_path
+@pytest.mark.parametrize(
+    ("name", "write", "limit"),
+    [("snap.tsv", write_snap, 7), ("besuche.csv", write_german, 8)],
+)
+def test_a_file_is_released_in_few_steps(
+    opened_window, qtbot, tmp_path, name, write, limit
+) -> None:
+    """From an open file with an open account to a published release; *Next* is not counted."""
+    write(tmp_path / name, tmp_path)
+    window = opened_window(tmp_path / name)
+    page = with_group(window, qtbot)
+    plan, person = page.plan, Curator(qtbot, window)
+    place = next(k for k in range(window.tabs.count()) if window.tabs.tabText(k) == "Release")
+    window.show_tab(place)
+    person.steps += 1
+    qtbot.waitUntil(lambda: plan.ledger is not None and not page.controller.busy)
+    assert plan.page == PEOPLE_PAGE
+    person.next()
+    assert plan.page == FILE_PAGE
+    qtbot.waitUntil(plan.found.isEnabled)
+    person.click(plan.found)
+    qtbot.waitUntil(lambda: plan.draft.format_taken)
+    if plan.points[FILE_PAGE].field == "time_zone":
+        person.type("Europe/Berlin")
+    qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
+    rows = plan.checked.rows
+    assert rows.readable == rows.rows == len(_rows(tmp_path))
+    person.next()
+    assert plan.page == WHAT_PAGE
+    person.click(plan.copy)
+    person.type("100")
+    person.next()
+    assert plan.page == COST_PAGE
+    person.click(plan.copy_epsilon)
+    person.next()
+    assert plan.page == REVIEW_PAGE
+    qtbot.waitUntil(lambda: plan.checked is not None and plan.draw.isEnabled())
+    person.click(plan.draw)
+    qtbot.waitUntil(lambda: page.front == "Result" and page.result.publish.isEnabled())
+    person.click(page.result.publish)
+    qtbot.waitUntil(page.result.export_button.isEnabled)
+    assert window.focusWidget() is page.result.export_button
+    assert person.steps <= limit
+    # The certificate says what was taken from the file and from the map.
+    declared = plan.draft.declared()
+    assert declared.format == FORMAT_TAKEN
+    assert not declared.independent_of_data
+    assert {COPIED.format(names="The box was"), COPIED.format(names="ε was")} <= set(
+        declared.conditions
+    )
+    assert COPIED_SENTENCE.format(names="Region") in declared.conditions
+    with page.controller.place.open() as ledger:
+        assert [r.state for r in ledger.releases()] == ["published"]
+
+
+def frame_of(plan) -> dict[str, QRect]:
+    """Return the geometry of what stands at the same place on each page."""
+    parts = {
+        "steps": plan.steps,
+        "title": plan.title,
+        "subtitle": plan.subtitle,
+        "body": plan.stack,
+        "footer": plan.footer,
+        "cancel": plan.cancel,
+        "message": plan.message,
+        "back": plan.back,
+        "next": plan.next,
+        "side": plan.side,
+        "details": plan.details.heading,
+        **{f"step {k}": button for k, button in enumerate(plan.steps.buttons)},
+    }
+    return {
+        name: QRect(part.mapTo(plan, part.rect().topLeft()), part.rect().bottomRight() * 1)
+        if name not in ("title", "subtitle")
+        else QRect(part.mapTo(plan, part.rect().topLeft()), part.rect().bottomLeft())
+        for name, part in parts.items()
+    }
+
+
+def of_page(area) -> dict[int, QRect]:
+    """Return the geometry of all visible controls of a page."""
+    return {
+        id(part): part.geometry()
+        for part in area.findChildren(QWidget)
+        if part.isVisible() and not part.objectName().startswith("qt_")
+    }
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
+def test_nothing_moves_between_pages_and_while_typing(
+    open_window, settled, qtbot, monkeypatch, tmp_path, size
+) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    window.resize(*size)
+    window.show_tool("release")
+    page = window.tools["release"]
+    plan = page.plan
+    qtbot.waitUntil(lambda: plan.ledger is not None and window.width() == size[0])
+    qtbot.wait(30)
+    before = frame_of(plan)
+    rows = write_rows(tmp_path / "rows.csv")
+    for number in range(REVIEW_PAGE + 1):
+        plan.show_page(number)
+        qtbot.wait(10)
+        assert frame_of(plan) == before, number
+    assert plan.side.width() == (328 if size[0] > 1024 else 232)
+    # Messages, remarks and results have reserved space.
+    for number, change in (
+        (PEOPLE_PAGE, lambda: plan.go_on()),
+        (FILE_PAGE, lambda: plan.path.setText("nowhere.csv")),
+        (FILE_PAGE, lambda: plan._typed("data", str(rows))),
+        (FILE_PAGE, lambda: plan.go_on()),
+        (WHAT_PAGE, lambda: plan.show_draft(plan.draft.with_copies({"box": "1, 2, 3, 4"}))),
+        (WHAT_PAGE, lambda: plan.show_draft(plan.draft.with_copies({"box": "3, 2, 1, 4"}))),
+        (COST_PAGE, lambda: plan._typed("epsilon", "1")),
+        (COST_PAGE, lambda: plan._typed("epsilon", "1000")),
+        (REVIEW_PAGE, lambda: plan.note(REVIEW_PAGE, "Two lines of text. " * 8)),
+    ):
+        plan.show_page(number)
+        qtbot.wait(10)
+        inside = of_page(plan.areas[number])
+        change()
+        qtbot.wait(10)
+        assert frame_of(plan) == before, number
+        after = of_page(plan.areas[number])
+        kept = inside.keys() & after.keys()
+        assert {k: after[k] for k in kept} == {k: inside[k] for k in kept}, number
+
+
+def test_enter_goes_on_escape_leaves_and_neither_spends(
+    open_window, settled, qtbot, monkeypatch, tmp_path
+) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    window.show_tool("release")
+    page = window.tools["release"]
+    plan = page.plan
+    qtbot.waitUntil(lambda: plan.ledger is not None and not page.controller.busy)
+    drawn = []
+    plan.draw_requested.connect(drawn.append)
+    # Tab goes through the fields of all pages, then Details, Back, Next, Cancel, done steps.
+    chain = tab_chain(window)
+    fields = (plan.who.name, plan.path, plan.copy, plan.sides[0], plan.epsilon, plan.draw)
+    footer = (plan.details.heading, plan.back, plan.next, plan.cancel, plan.steps.buttons[0])
+    places = [chain.index(part) for part in (*fields, *footer)]
+    assert places == sorted(places)
+    # Without a group Enter stays and says why, in the footer, and marks the field.
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    assert plan.page == PEOPLE_PAGE
+    assert "name" in plan.message.text()
+    assert window.focusWidget() is plan.who.name
+    qtbot.keyClicks(plan.who.name, "Visitors")
+    assert plan.message.text() == ""
+    qtbot.keyClicks(plan.who.budget, "2")
+    plan.who.button.click()
+    qtbot.waitUntil(lambda: plan.points[PEOPLE_PAGE].ok)
+    qtbot.keyClick(plan.who.name, Qt.Key.Key_Return)
+    assert plan.page == FILE_PAGE
+    # A done step is opened by Alt and its number, a later one is not.
+    qtbot.keyClick(plan.path, Qt.Key.Key_3, Qt.KeyboardModifier.AltModifier)
+    assert plan.page == FILE_PAGE
+    qtbot.keyClick(plan.path, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
+    assert plan.page == PEOPLE_PAGE
+    plan.show_page(REVIEW_PAGE)
+    plan.draw.setFocus()
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        qtbot.keyClick(window.focusWidget(), key)
+    assert plan.page == REVIEW_PAGE
+    assert drawn == []
+    before = plan.draft
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+    assert window.tool is None
+    window.show_tool("release")
+    assert plan.draft == before
+
+
+def test_each_page_names_the_first_thing_to_mend(tmp_path) -> None:
+    """Messages name the field; the texts are those of the page on the wizard."""
+    place = place_in(tmp_path)
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    population = opened(place, budget=1)
+    with place.open() as ledger:
+        state = LedgerState(place, True, accounts=ledger.accounts())
+    rows = write_rows(tmp_path / "rows.csv")
+    complete = {
+        "data": str(rows),
+        "columns": "user, time, lat, lon, kind, amount",
+        "delimiter": "comma",
+        "header": "no",
+        "time_zone": "UTC",
+        "box": "40, -75, 41, -73",
+        "side": "64",
+        PEOPLE: "100",
+        "epsilon": "1/2",
+    }
+    start = Draft(population=population, typed=complete, untouched=True)
+    assert all(point.ok for point in points(start, state))
+    for page, key, text, field in (
+        (FILE_PAGE, "data", "", "data"),
+        (FILE_PAGE, "data", str(tmp_path / "a.parquet"), "data"),
+        (FILE_PAGE, "columns", "", "columns"),
+        (FILE_PAGE, "columns", "who, time, lat, lon", "columns"),
+        (FILE_PAGE, "time_zone", "", "time_zone"),
+        (WHAT_PAGE, "side", "", "side"),
+        (WHAT_PAGE, "side", "2561000", "side"),
+        (WHAT_PAGE, PEOPLE, "0", PEOPLE),
+        (WHAT_PAGE, "box", "41, -75, 40, -73", "box"),
+        (COST_PAGE, "epsilon", "1/0", "epsilon"),
+        (COST_PAGE, "epsilon", "", "epsilon"),
+        (COST_PAGE, "epsilon", "2", "epsilon"),
+    ):
+        point = points(start.with_text(key, text), state)[page]
+        assert (point.ok, point.field) == (False, field), (key, text, point)
+        assert point.message.endswith(".")
+    times = start.with_text("start", "2026-02-01T00:00:00Z").with_text(
+        "end", "2026-01-01T00:00:00Z"
+    )
+    assert points(times, state)[WHAT_PAGE].field == "end"
+    undecided = Draft(population=population, typed=complete)
+    assert points(undecided, state)[WHAT_PAGE].field == "sentence"
+    assert points(Draft(typed=complete, untouched=True), state)[PEOPLE_PAGE].field == "population"
+
+
+def ready_page(window, qtbot, rows: Path, budget: Fraction = Fraction(3), group: str = ""):
+    """Return the release tab with a complete plan of cost 1 on page 5, its file checked."""
+    window.show_tool("release")
+    page = window.tools["release"]
+    plan, place = page.plan, page.controller.place
+    qtbot.waitUntil(lambda: plan.ledger is not None and not page.controller.busy)
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    if not group:
+        with place.open() as ledger:
+            group = ledger.open_population("sum", budget, "Visitors")
+    page.controller.read()
+    qtbot.waitUntil(lambda: group in plan.who.rows)
+    typed = {
+        "data": str(rows),
+        "columns": "user, time, lat, lon, kind, amount",
+        "delimiter": "comma",
+        "header": "no",
+        "time_zone": "UTC",
+        "box": "40.5, -74.25, 40.9, -73.7",
+        "side": "16",
+        PEOPLE: "100",
+        "epsilon": "1",
+    }
+    plan.show_draft(Draft(population=group, typed=typed, untouched=True))
+    plan.show_page(REVIEW_PAGE)
+    plan.check_here.click()
+    qtbot.waitUntil(lambda: plan.checked is not None and plan.draw.isEnabled())
+    return page
+
+
+@pytest.fixture
+def plain_window(open_window, settled, monkeypatch, tmp_path):
+    """A window with a ledger of its own."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    return window
+
+
+def spent(page) -> Fraction:
+    """Return what the ledger's only group has spent."""
+    with page.controller.place.open() as ledger:
+        return ledger.accounts()[0].spent_epsilon
+
+
+def release_elsewhere(page, rows: Path, state: str = "committed") -> str:
+    """Enter a release of cost 1 as another window does; return its id."""
+    place = page.controller.place
+    with place.open() as ledger:
+        plan = plan_of(ledger.accounts()[0].population, rows, epsilon="1")
+        release = plan_release(ledger, plan)
+        if state == "reserved":
+            ledger.reserve(release)
+    if state == "committed":
+        draw(place, plan, release)
+    return release
+
+
+def buttons_of(page, text: str) -> list[QPushButton]:
+    """Return the visible buttons of the list of unfinished releases with a text."""
+    found = page.unfinished.findChildren(QPushButton)
+    return [b for b in found if b.text() == text and b.isVisible() and b.isEnabled()]
+
+
+def test_a_release_shows_its_phases_and_can_be_cancelled_before_its_draw(
+    plain_window, qtbot, tmp_path
+) -> None:
+    page = ready_page(plain_window, qtbot, write_rows(tmp_path / "rows.csv", users=3000))
+    plan = page.plan
+    assert plan.phases.current == -1
+    assert not plan.phases.bar.isVisible()
+    # Cancel while the process starts or reads: nothing is spent, the draft stays.
+    plan.draw.click()
+    assert plan.phases.current == 0
+    assert plan.phases.bar.isVisible()
+    assert (plan.cancel.isEnabled(), plan.back.isEnabled(), plan.next.isEnabled()) == (
+        True,
+        False,
+        False,
+    )
+    before = plan.draft
+    qtbot.keyClick(plain_window.focusWidget(), Qt.Key.Key_Escape)
+    assert plan.cancelling
+    assert not plan.cancel.isEnabled()
+    qtbot.waitUntil(lambda: not plan.releasing and not page.controller.busy)
+    assert (plan.page, plan.draft, spent(page)) == (REVIEW_PAGE, before, 0)
+    assert plan.message.text() == NOT_BOOKED
+    # All phases; Cancel is off from the draw on.
+    seen = []
+    page.controller.phase_changed.connect(
+        lambda phase: seen.append((phase, plan.phases.current, plan.cancel.isEnabled()))
+    )
+    plan.draw.click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+    assert seen == [("read", 0, True), ("book", 1, True), ("draw", 2, False), ("store", 3, False)]
+    assert plain_window.focusWidget() is page.result.picture
+    assert spent(page) == 1
+
+
+def test_a_file_changed_since_its_check_is_named_before_anything_is_spent(
+    plain_window, qtbot, tmp_path
+) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    page = ready_page(plain_window, qtbot, rows)
+    plan = page.plan
+    rows.write_text(rows.read_text() + "u1,2026-01-02T00:00:00Z,40.6,-74,food,1\n")
+    plan.draw.click()
+    assert plan.message.text() == CHANGED
+    assert plain_window.focusWidget() is plan.check_here
+    assert (plan.releasing, spent(page)) == (False, 0)
+    plan.check_here.click()
+    qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
+    plan.draw.click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+
+
+def test_what_another_window_has_spent_is_named(plain_window, qtbot, tmp_path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    page = ready_page(plain_window, qtbot, rows, Fraction(3, 2))
+    release_elsewhere(page, rows)
+    page.plan.draw.click()
+    qtbot.waitUntil(lambda: bool(page.plan.message.text()) and not page.plan.releasing)
+    assert page.plan.message.text().startswith("Another window has spent 1; 0.5 remains.")
+    assert spent(page) == 1
+
+
+def test_a_full_disk_costs_nothing(plain_window, qtbot, tmp_path, monkeypatch) -> None:
+    page = ready_page(plain_window, qtbot, write_rows(tmp_path / "rows.csv"))
+    # The process of the release finds the disk full: only the system's answer is another.
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "sitecustomize.py").write_text(
+        "import shutil\nusage = shutil.disk_usage\n"
+        "shutil.disk_usage = lambda path: usage(path)._replace(free=0)\n"
+    )
+    paths = os.pathsep.join(filter(None, (str(tmp_path / "full"), os.environ.get("PYTHONPATH"))))
+    monkeypatch.setenv("PYTHONPATH", paths)
+    page.plan.draw.click()
+    qtbot.waitUntil(lambda: bool(page.plan.message.text()) and not page.plan.releasing)
+    assert re.match(r"\d MB are missing", page.plan.message.text())
+    with page.controller.place.open() as ledger:
+        assert [release.state for release in ledger.releases()] == ["abandoned"]
+    assert spent(page) == 0
+
+
+def test_interrupted_releases_are_listed_on_page_1(plain_window, qtbot, tmp_path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    page = ready_page(plain_window, qtbot, rows)
+    for state in ("reserved", "committed"):
+        release_elsewhere(page, rows, state)
+    started = release_elsewhere(page, rows, "reserved")
+    with page.controller.place.open() as ledger:
+        ledger.start(started)  # closed before it is committed
+    page.plan.show_page(PEOPLE_PAGE)
+    page.controller.read()
+    qtbot.waitUntil(lambda: bool(buttons_of(page, "Refund")) and not page.controller.busy)
+    listed = [label.text() for label in page.unfinished.findChildren(QLabel) if label.isVisible()]
+    assert [text.partition(".")[0] for text in listed] == [
+        "Prepared, not drawn",
+        "Finished, not published",
+        "Interrupted while drawing",
+    ]
+    assert "cost of 1 is spent" in listed[2]
+    assert spent(page) == 3
+    buttons_of(page, "Refund")[0].click()
+    qtbot.waitUntil(lambda: not buttons_of(page, "Refund") and not page.controller.busy)
+    assert spent(page) == 2
+    qtbot.waitUntil(lambda: bool(buttons_of(page, "Open")))
+    buttons_of(page, "Open")[0].click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+
+
+def test_a_changed_result_is_not_published_and_a_withdrawn_one_not_exported(
+    plain_window, qtbot, tmp_path
+) -> None:
+    page = ready_page(plain_window, qtbot, write_rows(tmp_path / "rows.csv"))
+    page.plan.draw.click()
+    qtbot.waitUntil(lambda: page.front == "Result" and page.result.publish.isEnabled())
+    result = page.result
+    con = sqlite3.connect(page.controller.place.ledger)
+    (stored,) = con.execute("SELECT stored FROM outputs").fetchone()
+    con.execute("UPDATE outputs SET stored = ?", (bytes(stored).replace(b"1", b"2"),))
+    con.commit()
+    result.publish.click()
+    qtbot.waitUntil(lambda: bool(page.plan.message.text()))
+    assert page.plan.message.text() == CHANGED_RESULT
+    assert not result.export_button.isEnabled()
+    con.execute("UPDATE outputs SET stored = ?", (stored,))
+    con.commit()
+    con.close()
+    result.publish.click()
+    qtbot.waitUntil(result.export_button.isEnabled)
+    # The link names the certificate, and nothing of the file.
+    result.link.click()
+    link = QGuiApplication.clipboard().text()
+    entered = result.result.release
+    assert entered.id in link
+    assert entered.certificate_sha256 in link
+    assert "rows" not in link
+    with pytest.raises(RecipeError, match=entered.certificate_sha256):
+        recipe_of(link)
+    # The picture shows cells as measured on request; exports do not.
+    assert entered.id in page.plan.detail_text.text()
+    what = result.picture.what
+    smooth = what.grid
+    factor, unit = unit_of(what)
+    cell = what.region.width_km * what.region.height_km / smooth.size
+    assert unit == "people per km²"
+    assert (smooth * factor).sum() * cell == pytest.approx(what.total)
+    qtbot.waitUntil(lambda: result.picture.pixmap().width() > 0)
+    image = result.picture.pixmap().toImage()
+    bright = [
+        image.pixelColor(x, y).lightness()
+        for y in range(0, image.height(), 3)
+        for x in range(0, image.width(), 3)
+        if image.pixelColor(x, y).alpha() == 255
+    ]
+    assert max(bright) - min(bright) > 100  # map and legend are drawn
+    result.blocks.click()
+    blocks = result.picture.what.grid
+    assert len(np.unique(blocks)) <= len(np.unique(smooth))
+    assert blocks.sum() == pytest.approx(1)
+    result.withdraw.click()
+    next(b for b in page.asking.buttons() if b.text() == "Withdraw").click()
+    qtbot.waitUntil(lambda: result.result.release.state == "withdrawn")
+    assert result.state.text().startswith("Withdrawn. The cost of 1 ")
+    buttons = (result.export_button, result.certificate, result.link, result.publish)
+    assert not any(button.isEnabled() for button in buttons)
+
+
+def test_edges_of_the_region_follow_mouse_and_arrow_keys(plain_window, qtbot, tmp_path) -> None:
+    page = ready_page(plain_window, qtbot, write_rows(tmp_path / "rows.csv"))
+    plan = page.plan
+    plan.show_page(WHAT_PAGE)
+    plan.show_draft(plan.draft.with_copies({"box": "40.5, -74.25, 40.9, -73.75"}))
+    picture = plan.region
+    before = picture.edge_points()
+
+    def box() -> list[float]:
+        return [float(side) for side in plan.draft.text("box").split(",")]
+
+    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=before["east"].toPoint())
+    for step in (10, 20):
+        at = before["east"] + QPointF(step, 0)
+        qtbot.mouseMove(picture, at.toPoint())
+        assert picture.edge_points()["east"].x() == pytest.approx(at.x(), abs=2)
+        assert picture.edge_points()["west"] == before["west"]  # the view stays
+    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    south, west, north, east = box()
+    assert (south, west, north) == (40.5, -74.25, 40.9)
+    assert -73.75 < east < -73.6
+    assert plan.sides[3].text() == plan.draft.text("box").split(", ")[3]
+    assert plan.draft.copied == {"box"}  # still recorded as copied from the map
+    picture.setFocus()
+    for key, shift, place, sign in (
+        (Qt.Key.Key_Up, False, 2, 1),
+        (Qt.Key.Key_Right, False, 3, 1),
+        (Qt.Key.Key_Down, True, 0, -1),
+        (Qt.Key.Key_Left, True, 1, -1),
+    ):
+        start = box()
+        modifier = Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier
+        qtbot.keyClick(picture, key, modifier)
+        moved = [after - first for after, first in zip(box(), start, strict=True)]
+        assert sign * moved[place] > 0
+        assert [change for k, change in enumerate(moved) if k != place] == [0, 0, 0]
+    # An edge does not pass the opposite one.
+    qtbot.mousePress(
+        picture, Qt.MouseButton.LeftButton, pos=picture.edge_points()["north"].toPoint()
+    )
+    qtbot.mouseMove(picture, picture.rect().bottomLeft())
+    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=picture.rect().bottomLeft())
+    assert box()[0] < box()[2]
+
+
+def test_all_rows_that_cannot_be_read_are_listed_on_request(plain_window, qtbot, tmp_path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    lines = rows.read_text().splitlines()
+    rows.write_text("\n".join([*lines, *["u1,2026-01-02T00:00:00Z,high,-74,food,1"] * 12]) + "\n")
+    page = ready_page(plain_window, qtbot, rows)
+    plan = page.plan
+    plan.show_page(FILE_PAGE)
+    assert len(plan.unreadable.table.rows) == 5
+    assert "5 of 12" in plan.shown_rows.text()
+    assert plan.show_all.text().endswith("12")
+    plan.show_all.click()
+    assert [row[0] for row in plan.unreadable.table.rows] == [
+        f"{len(lines) + k + 1:,}" for k in range(12)
+    ]
+    plan.show_all.click()
+    assert len(plan.unreadable.table.rows) == 5
+
+
+def test_a_file_without_a_column_of_persons_is_named_on_page_1(opened_window, tmp_path) -> None:
+    """A privacy unit of rows or files cannot be released."""
+    write_snap(tmp_path / "snap.tsv", tmp_path)
+    window = opened_window(tmp_path / "snap.tsv")
+    page = window.tools["release"]
+    plan = page.plan
+    assert page.plan.message.text() != NO_PERSON
+    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
+    window.show_tool("release")
+    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
+    plan.show_page(PEOPLE_PAGE)
+    assert plan.message.text() == NO_PERSON
+    assert not plan.found.isEnabled()
+
+
+def test_a_polygon_is_not_copied_without_asking(opened_window, qtbot, tmp_path) -> None:
+    """A release covers a box: that of a polygon is copied after a confirmation only."""
+    write_snap(tmp_path / "snap.tsv", tmp_path)
+    window = opened_window(tmp_path / "snap.tsv")
+    page, region_drag = with_group(window, qtbot), window.workspaces["map"].region_drag
+    corners = [(40.7, -74.02), (40.7, -73.93), (40.88, -73.93)]
+    assert region_drag.set_outline(corners, Origin.TYPED)
+    page.plan.region_copy_requested.emit()
+    assert page.plan.draft.text("box") == ""
+    page.asking.defaultButton().click()
+    assert page.plan.draft.text("box") == ""
+    page.plan.region_copy_requested.emit()
+    (copy,) = (b for b in page.asking.buttons() if b is not page.asking.defaultButton())
+    copy.click()
+    assert page.plan.draft.text("box") == "40.7, -74.02, 40.88, -73.93"

@@ -1,0 +1,73 @@
+"""Esc, files opened from a question about curves, the status bar and the start page."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QToolButton
+
+from tests.engine.jobs import never_ends
+from tests.ui.map_page import made_checkins
+
+LONG = "Starbucks_visits_of_last_year_in_all_districts.csv"
+
+
+def test_esc_stops_the_loading_and_not_the_answer(
+    open_window, settled, qtbot, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("explorer.ui.controllers.file_controller.read_exported", never_ends)
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    window.session.set_value("eps0", 1.7)
+    window.files.open_recipe(tmp_path / "slow.svg")
+    answer = window.answers["bounds"]
+    assert window.files.busy
+    assert answer.busy
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.files.busy
+    QTest.keyClick(window, Qt.Key.Key_Escape)  # too late for the file, not meant for the answer
+    result = settled(window)
+    assert result.request["eps0"] == 1.7
+    window.session.set_value("eps0", 1.6)
+    qtbot.waitUntil(lambda: bool(window.activity.running))
+    job = window.activity.running[0]
+    window.activity.note_named(job)
+    monkeypatch.setattr("explorer.ui.controllers.activity.SHOW_AFTER_MS", 0)
+    assert window.activity.escape()  # named by the status bar
+    qtbot.waitUntil(lambda: not answer.busy)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
+def test_check_ins_opened_from_curves_are_shown_and_named(
+    open_window, settled, qtbot, tmp_path, size
+) -> None:
+    window = open_window(study="choose-alpha", size=size)
+    settled(window)
+    path = made_checkins(tmp_path).rename(tmp_path / LONG)
+    with qtbot.waitSignal(window.data.loaded):
+        window.files.open_data([path])
+    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert window.data.current.basename == LONG
+    assert window.data_state.text().startswith(LONG)
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    window.show_all()
+    QApplication.processEvents()
+    page = window.start.page
+    assert page.horizontalScrollBar().maximum() == 0
+    assert window.width() == size[0]
+
+
+def test_the_dialog_of_files_shows_its_icons(open_window, qtbot, tmp_path) -> None:
+    window = open_window(study="choose-alpha")
+    dialog = QFileDialog(window, "Open check-ins", str(tmp_path))
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    buttons = [b for b in dialog.findChildren(QToolButton) if b.isVisible()]
+    assert len(buttons) >= 5
+    for button in buttons:
+        inner = button.grab(button.rect().adjusted(3, 3, -3, -3)).toImage()
+        seen = {inner.pixel(x, y) for x in range(inner.width()) for y in range(inner.height())}
+        assert len(seen) > 8, button.objectName()
+    dialog.close()

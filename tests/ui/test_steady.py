@@ -1,0 +1,112 @@
+"""While a slider moves: the same curves, claim and axes as at rest; refused numbers."""
+
+import itertools
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from explorer.studies.base.claims import evaluate_claim
+
+STEPS = 12
+
+
+def seen(page) -> tuple:
+    """Return what must stay: curves, their order and styles, the claim."""
+    result = page.current_result
+    keys = [s.key for s in result.series]
+    look = [(k, page.plot.style_of(k).colour, page.plot.style_of(k).dash) for k in keys]
+    return look, page.plot.hidden, evaluate_claim(result).series.key
+
+
+@pytest.mark.main_path
+@pytest.mark.parametrize(("study", "key"), [("shuffle-rdp", "eps0"), ("itemwise", "alpha")])
+def test_a_drag_changes_neither_curves_nor_claim_and_axes_only_grow(
+    open_window, settled, qtbot, study, key
+) -> None:
+    window = open_window(study=study)
+    settled(window)
+    page = window.workspaces["bounds"]
+    slider = window.parameters.row(key).slider
+    at_rest, ranges, answers = seen(page), [page.plot.view.viewRange()], []
+    space = window.parameters.pages[study].space
+    beside_at_rest, beside = (space.isHidden(), window.guarantee.odds.isHidden()), set()
+
+    def answered(result, _elapsed) -> None:
+        answers.append((seen(page), page.answer.claim.text(), result.complete))
+        ranges.append(page.plot.view.viewRange())
+        beside.add((space.isHidden(), window.guarantee.odds.isHidden()))
+
+    window.answers["bounds"].result_ready.connect(answered)
+    start = QPoint(slider.width() // 2, slider.height() // 2)
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=start)
+    for step in range(STEPS):
+        QTest.mouseMove(slider, start + QPoint(2 * step, 0))
+        qtbot.wait(30)
+    assert window.session.in_gesture
+    moving = len(answers)
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start + QPoint(2 * STEPS, 0))
+    settled(window)
+
+    assert moving >= 2
+    assert {str(look) for look, _, complete in answers[:moving] if not complete} <= {str(at_rest)}
+    assert len({text for _, text, _ in answers}) == 1
+    assert beside == {beside_at_rest}
+    for before, after in itertools.pairwise(ranges[: moving + 1]):
+        for (low, high), (next_low, next_high) in zip(before, after, strict=True):
+            assert next_low <= low < high <= next_high
+    assert not page.current_result.outdated
+    assert not page.answer.spinner.isVisible()
+
+
+@pytest.mark.main_path
+def test_a_refused_number_has_its_reason_below_until_it_is_mended(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="unbounded")
+    settled(window)
+    row = window.parameters.row("eps")
+    page, before = window.workspaces["bounds"], window.session.request()
+    place = row.geometry()
+    row.field.setFocus()
+    row.field.selectAll()
+    QTest.keyClicks(row.field, "2oo")
+    QTest.keyClick(row.field, Qt.Key.Key_Tab)
+    assert row.reason.isVisible()
+    assert "2oo" in row.reason.text()
+    assert row.geometry() == place
+    assert f"ε = {before['eps']}" in page.answer.text.text()
+    assert window.session.request() == before
+
+    row.field.setFocus()
+    row.field.selectAll()
+    QTest.keyClicks(row.field, "1/2")
+    QTest.keyClick(row.field, Qt.Key.Key_Tab)
+    assert not row.reason.isVisible()
+    settled(window)
+    assert window.session.request()["eps"] == 0.5
+    assert "Old" not in page.answer.text.text()
+
+
+@pytest.mark.main_path
+def test_nothing_is_exported_or_copied_of_an_earlier_answer(open_window, settled, qtbot) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    page, clipboard = window.workspaces["bounds"], QGuiApplication.clipboard()
+    page.below.setCurrentIndex(1)
+    assert page.below.numbers.isEnabled()
+    clipboard.setText("before")
+    with qtbot.waitSignal(window.answers["bounds"].result_ready):
+        window.session.set_value("eps0", 1.5)
+    assert page.current_result.outdated
+    assert not page.below.numbers.isEnabled()
+    assert not page.below.copy_button.isEnabled()
+    window.output.copy("csv")
+    window.output.review("txt")
+    assert window.output.refused()
+    assert not window.output.controller.busy
+    settled(window)
+    assert clipboard.text() == "before"
+    assert page.below.numbers.isEnabled()
+    assert not window.output.refused()
