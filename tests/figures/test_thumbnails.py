@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from explorer.resources import resource_bytes
+from explorer.studies.base.plots import MAX_DEFAULT_CURVES
 from explorer.studies.base.result import Surface
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.gallery.gallery import STEPS, thumbnail
@@ -36,7 +37,7 @@ def test_every_preset_has_a_picture_that_is_drawn() -> None:
             assert drawn.cells.max() == 255
         else:
             assert drawn is not None, (study_id, key)
-            assert 1 <= len(drawn.lines) <= 5, (study_id, key)
+            assert 1 <= len(drawn.lines) <= MAX_DEFAULT_CURVES, (study_id, key)
             for line in drawn.lines:
                 assert len(line.x) == len(line.y)
                 assert all(0 <= x <= STEPS for x in line.x)

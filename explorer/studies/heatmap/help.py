@@ -18,7 +18,12 @@ from explorer.studies.base.help_page import (
     with_verdicts,
 )
 from explorer.studies.base.numbers import nearest
-from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_USER, REFERENCES
+from explorer.studies.heatmap.mechanisms import (
+    ALGORITHM_AND_BASELINE,
+    MECHANISMS,
+    ONE_USER,
+    REFERENCES,
+)
 
 FILLED = (4, 15, 30, 75)
 """Per cent of the cells."""
@@ -132,7 +137,7 @@ def figure_1_measures() -> str:
         for key, lead in figure_1_leads(epsilon).items():
             ours, theirs = (
                 nearest(stored[f"{mechanism}_{key}_{epsilon}"], 2)
-                for mechanism in ("pyramid", "laplace")
+                for mechanism in ALGORITHM_AND_BASELINE
             )
             parts.append(f"{MEASURES[key][0]} {ours} against {theirs} ({words[lead]})")
         sentences.append(f"At ε = {epsilon}, over all runs: {'; '.join(parts)}.")
@@ -146,10 +151,10 @@ def figure_1_verdict() -> tuple[Status, str]:
         for key in (key for key, lead in figure_1_leads(epsilon).items() if lead > 0):
             ours, theirs = (
                 nearest(stored[f"{mechanism}_{key}_{epsilon}"], 2)
-                for mechanism in ("pyramid", "laplace")
+                for mechanism in ALGORITHM_AND_BASELINE
             )
             return "≠", f"ε = {epsilon}: {MEASURES[key][1]} {ours}, Laplace {theirs}"
-    ours, laplace = (nearest(stored[f"{key}_emd"], 2) for key in ("pyramid", "laplace"))
+    ours, laplace = (nearest(stored[f"{key}_emd"], 2) for key in ALGORITHM_AND_BASELINE)
     return "=", f"mean EMD {ours}; Laplace {laplace}"
 
 

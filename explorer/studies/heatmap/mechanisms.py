@@ -537,6 +537,10 @@ MECHANISMS: dict[str, Mechanism] = {
 
 RECOMMENDED = next(iter(MECHANISMS.values()))
 
+ALGORITHM_AND_BASELINE = ("pyramid", "laplace")
+"""Which the paper compares in Figures 1 and 10 to 12."""
+BASELINE_MECHANISMS = ("laplace", "top")
+"""The baselines of the paper's Section 4."""
 SHUFFLED_AND_CENTRAL = ("pyramid", "shuffled-pyramid")
 """One algorithm with and without a curator."""
 

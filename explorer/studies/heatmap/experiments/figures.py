@@ -35,7 +35,12 @@ from explorer.studies.heatmap.experiments.samples import (
 )
 from explorer.studies.heatmap.experiments.trial import Found
 from explorer.studies.heatmap.help import MEASURES, trends_verdict
-from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
+from explorer.studies.heatmap.mechanisms import (
+    ALGORITHM_AND_BASELINE,
+    BASELINE_MECHANISMS,
+    MECHANISMS,
+    SHUFFLED_AND_CENTRAL,
+)
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -212,11 +217,11 @@ def _by_resolution(epsilon: float, *more: int) -> Panel:
 
 
 def _ahead(source: str) -> tuple[Claim, ...]:
-    return (Claim("ahead", "pyramid", source, ("laplace", "top")),)
+    return (Claim("ahead", "pyramid", source, BASELINE_MECHANISMS),)
 
 
 def _with_users(source: str) -> tuple[Claim, ...]:
-    return tuple(Claim("better", key, source, axis="users") for key in ("pyramid", "laplace"))
+    return tuple(Claim("better", key, source, axis="users") for key in ALGORITHM_AND_BASELINE)
 
 
 def _with_resolution(source: str) -> tuple[Claim, ...]:
