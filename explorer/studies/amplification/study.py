@@ -287,7 +287,7 @@ _CLOSED = Curve(
     Role.UPPER,
     sources.CLOSED,
     _closed,
-    primary=3,
+    primary=0,
     claimable=3,
     assumes=("condition_8",),
 )
@@ -363,7 +363,7 @@ _WORST_CASE = Curve(
         "of all ε₀-LDP randomisers that all clients share, whatever the others hold; a search "
         "checks that no other is worse"
     ),
-    primary=6,
+    primary=3,
     claimable=5,
     assumes=("common",),
 )

@@ -21,7 +21,7 @@ from explorer.studies.base.phrases import Headline
 from explorer.studies.base.result import Mark, Result, Series
 
 MAX_SLIDERS = 4
-MAX_DEFAULT_CURVES = 6
+MAX_DEFAULT_CURVES = 5
 MAX_LETTERS = 26
 """Of a curve's short name."""
 

@@ -106,7 +106,7 @@ PAGE = Page(
 
 _EXAMPLE = (("alpha", 25.0), ("m", 1000), ("delta", 1e-12), ("w", 0.008))
 _SWEEP = Sweep("alpha", 0.1, 100.0, 100, Scale.LOG)
-_ROUTES = ("sorted", "exact", "tight", "composed", "printed", "refuted")
+_ROUTES = ("sorted", "exact", "tight", "composed", "printed")
 _ROUTES_WITHOUT_COMPOSED = ("sorted", "exact", "tight", "printed", "refuted")
 _PRESETS = (
     Preset(

@@ -594,7 +594,7 @@ WORST_CASE = Curve(
         "of all ε₀-LDP randomisers that all clients of a round share, chosen from earlier rounds "
         "only; a search checks that no other is worse"
     ),
-    primary=6,
+    primary=3,
     claimable=3,
     assumes=(words.COMMON,),
 )
@@ -708,7 +708,7 @@ _OF_EPSILON = (
             lambda p: p.spread(theory.exact_strong_composition(p.inside, p.variant, p.context))
         ),
         note="δ₀ = δ/(2Tγ) a round, δ/2 slack; Theorem 3.3 instead of the closed Theorem 3.4",
-        primary=3,
+        primary=0,
         claimable=5,
         points=lambda p: p.for_strong_composition,
     ),
