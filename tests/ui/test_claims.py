@@ -163,11 +163,11 @@ def test_solve_begins_with_what_is_claimed_and_keeps_what_is_chosen(
     claim(bounds.legend, "theorem1", "Claim this bound")
     qtbot.waitUntil(lambda: bar.curve.currentData() == "theorem1")
     # A preview with fewer curves keeps the choice.
-    bar.curve.setCurrentIndex(bar.curve.findData("kov_exact"))
+    bar.curve.setCurrentIndex(bar.curve.findData("unamplified"))
     bar.chosen.emit()
     window.session.set_value("T", 5000)
     settled(window)
-    assert bar.curve.currentData() == "kov_exact"
+    assert bar.curve.currentData() == "unamplified"
 
 
 def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settled, qtbot) -> None:
@@ -205,7 +205,11 @@ def test_an_old_promise_is_marked_beside_new_sliders(
     assert panel.stale.text() == "updating…"
     assert bounds.stale.isVisible()
     assert bounds.plot.view.opacity() < 1
-    written = [panel.headline, panel.grade, *(w for row in panel.rows for w in row)]
+    written = [
+        panel.headline,
+        panel.grade,
+        *(w for row in (*panel.rows, *panel.offers.values()) for w in row),
+    ]
     assert len(written) > 2
     assert all(_dimmed(widget) for widget in written)
     assert not _dimmed(panel.stale)
@@ -419,7 +423,7 @@ def test_an_optional_condition_is_confirmed_by_its_box(open_window, settled) -> 
     window = open_window(study="amplification")
     settled(window)
     panel, bounds = window.guarantee, window.workspaces["bounds"]
-    boxes = [row.box for row in panel.rows if row.box.isVisible()]
+    boxes = [row.box for row in panel.offers.values() if row.box.isVisible()]
     assert len(boxes) == 1
     assert not boxes[0].isChecked()
     assert "worst case then applies, ε ≤ 0.03124" in boxes[0].accessibleName()

@@ -289,6 +289,7 @@ ONE_ITEM_CURVES = (
         short="one item, PrivUnit",
         source=sources.ONE_PRIV_UNIT,
         value=_one_item_error("one_priv_unit"),
+        primary=0,
     ),
 )
 _own = partial(

@@ -434,7 +434,6 @@ _PRESETS = (
             "sharp_mixed",
             "theorem6",
             "sharp_alike",
-            "exact_2rr",
             "exact_3rr",
         ),
     ),

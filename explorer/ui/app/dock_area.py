@@ -209,11 +209,12 @@ class LeftSide(QWidget):
         self._column = column
         self.card: QWidget | None = None
 
-    def place_card(self, card: QWidget) -> None:
+    def place_card(self, card: QWidget, shown: bool) -> None:
         """Place a card between presets and parameters."""
         self.card = card
+        card.hide()  # before it is inserted, else a layout keeps room for it
         self._column.insertWidget(2, card)
-        card.show()
+        card.setVisible(shown)
 
 
 _DOCK = "guarantee"

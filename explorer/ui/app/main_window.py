@@ -172,8 +172,7 @@ class MainWindow(WindowFrame):
 
     def _place_data(self, panel: DataPanel) -> None:
         """Place the card of the check-ins and the region beside the parameters."""
-        self.left_side.place_card(panel.card)
-        panel.card.setVisible(get_study(self.session.state.study).needs_data)
+        self.left_side.place_card(panel.card, get_study(self.session.state.study).needs_data)
         region = panel.region_box
         self.parameters.insert(first_map_study(), "mechanism", region, region.stops())
         panel.card.open_requested.connect(lambda: self.menus.action("open").trigger())

@@ -32,7 +32,7 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 
 _LEFT_OUT = re.compile(r", ε = [^,]*| \(.*\)| of \d+ draws")
 """Omitted from a title without space: parts common to all maps or explained in the tool tip."""
-HEADER_HEIGHT, STAMP_HEIGHT, CAPTION_HEIGHT = 19, 32, 17
+HEADER_HEIGHT, STAMP_HEIGHT, CAPTION_HEIGHT = 19, 36, 17
 
 
 class PaneHeader(QWidget):

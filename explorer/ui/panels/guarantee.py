@@ -138,7 +138,7 @@ _COUNTS = {
 _FOLDS = (
     (
         "neighbours",
-        "What counts as neighbouring data",
+        "Neighbouring data",
         (
             ("replace_one", "Replace one"),
             ("add_remove", "Add or remove one"),
@@ -275,12 +275,23 @@ class GuaranteePanel(QScrollArea):
         self._layout.addLayout(row)
         self.counts = FixedSizeText("muted")
         self._layout.addWidget(self.counts)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(1, 1)
-        self._layout.addLayout(self._grid)
+        self._rows_box = QWidget()
+        column = QVBoxLayout(self._rows_box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        self._grid, self._offer_grid = QGridLayout(), QGridLayout()
+        for grid in (self._grid, self._offer_grid):
+            grid.setHorizontalSpacing(8)
+            grid.setVerticalSpacing(4)
+            grid.setColumnStretch(1, 1)
+            column.addLayout(grid)
+        column.addStretch(1)
+        self._layout.addWidget(self._rows_box)
         self.rows: list[ConditionRow] = []
+        self.offers: dict[str, ConditionRow] = {}
+        """Rows of optional conditions by key: below the others, always in the same place."""
+        self._rows_for: object = None
+        """What the room kept for rows belongs to."""
         self._conditions: tuple[Condition, ...] = ()
         self._optional: dict[str, OptionalClaim] = {}
 
@@ -483,8 +494,8 @@ class GuaranteePanel(QScrollArea):
         """Return all conditions: sign, full text, margin."""
         self._catch_up()
         return [
-            " ".join(filter(None, (glyph.text(), item.text, _margin(item))))
-            for item, (glyph, *_) in zip(self._conditions, self.rows, strict=False)
+            " ".join(filter(None, (row.glyph.text(), item.text, _margin(item))))
+            for item, row in self._rows_of(self._conditions)
         ]
 
     def minimumSizeHint(self) -> QSize:
@@ -517,16 +528,10 @@ class GuaranteePanel(QScrollArea):
         for widget in (self._conditions_title, self.in_full):
             _show(widget, bool(conditions))
         _show(self.counts, bool(counts))
-        while len(self.rows) < len(conditions):
-            self._add_row()
         full = self.in_full.isChecked()
         front = max(_MAX_ROWS, needed.count(False))
-        for i, row in enumerate(self.rows):
-            if i >= len(conditions):
-                for part in row:
-                    _show(part, False)
-                continue
-            item = conditions[i]
+        used = []
+        for i, (item, row) in enumerate(self._rows_of(conditions)):
             optional = item.key in self._optional
             shown = full or optional or (i < front and item.of_guarantee)
             _show(row.glyph, shown and not optional)
@@ -534,8 +539,47 @@ class GuaranteePanel(QScrollArea):
             _show(row.text, shown)
             _show(row.margin, shown and full and bool(_margin(item)))
             self._write_condition(item, row)
+            used.append(row)
+        for row in (*self.rows, *self.offers.values()):
+            if row not in used:
+                for part in row:
+                    _show(part, False)
+        self._keep_room()
 
-    def _add_row(self) -> None:
+    def _keep_room(self) -> None:
+        """Keep the room of the longest rows while a question stays, so that nothing moves."""
+        box = self._rows_box
+        about = None if self.result is None else _subject(self.result)
+        belongs = about, self.in_full.isChecked(), box.width()
+        if belongs != self._rows_for:
+            self._rows_for = belongs
+            box.setMinimumHeight(0)
+        layout = box.layout()
+        assert layout is not None
+        needed = layout.totalHeightForWidth(box.width())
+        if needed > box.minimumHeight():
+            box.setMinimumHeight(needed)
+
+    def _rows_of(self, conditions: tuple[Condition, ...]) -> list[tuple[Condition, ConditionRow]]:
+        """Return each condition with its row; rows that are missing are added."""
+        plain, pairs = 0, []
+        for item in conditions:
+            if item.key in self._optional:
+                pairs.append((item, self._offer_row(item.key)))
+                continue
+            if plain == len(self.rows):
+                self.rows.append(self._new_row(self._grid, plain))
+            pairs.append((item, self.rows[plain]))
+            plain += 1
+        return pairs
+
+    def _offer_row(self, key: str) -> ConditionRow:
+        if key not in self.offers:
+            row = self.offers[key] = self._new_row(self._offer_grid, len(self.offers))
+            row.box.clicked.connect(lambda confirmed: self._confirm(key, confirmed))
+        return self.offers[key]
+
+    def _new_row(self, grid: QGridLayout, number: int) -> ConditionRow:
         row = ConditionRow(
             QLabel(textFormat=Qt.TextFormat.RichText),
             FixedSizeText(),
@@ -543,22 +587,19 @@ class GuaranteePanel(QScrollArea):
             QCheckBox(),
         )
         row.glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
-        place, number = 2 * len(self.rows), len(self.rows)
-        top = Qt.AlignmentFlag.AlignTop
-        self._grid.addWidget(row.glyph, place, 0)
-        self._grid.addWidget(row.box, place, 0, top)
-        self._grid.addWidget(row.text, place, 1)
-        self._grid.addWidget(row.margin, place + 1, 1)
+        grid.addWidget(row.glyph, 2 * number, 0)
+        grid.addWidget(row.box, 2 * number, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(row.text, 2 * number, 1)
+        grid.addWidget(row.margin, 2 * number + 1, 1)
         for part in row:
             part.hide()  # otherwise the layout shows it with a delay
-        row.box.clicked.connect(lambda checked: self._confirm(number, checked))
-        self.rows.append(row)
+        return row
 
-    def _confirm(self, number: int, confirmed: bool) -> None:
+    def _confirm(self, key: str, confirmed: bool) -> None:
         """Request the claim that an optional condition makes possible, or the one without it."""
-        offer = self._optional.get(self._conditions[number].key)
-        if offer is not None:
-            self.claim_requested.emit(offer.series.key if confirmed else "")
+        if key in self._optional:
+            claimed = self._optional[key].series.key if confirmed else ""
+            self.claim_requested.emit(claimed)
 
     def _write_condition(self, item: Condition, row: ConditionRow) -> None:
         glyph, text, margin, box = row
@@ -588,8 +629,7 @@ class GuaranteePanel(QScrollArea):
             box.setAccessibleName(shown)
             box.setChecked(offer.confirmed)
         # Room for a longer number, so that nothing below moves while a slider is dragged.
-        lines = _OFFER_LINES if offer is not None else 0
-        text.setMinimumHeight(lines * text.fontMetrics().lineSpacing())
+        text.set_least_lines(_OFFER_LINES if offer is not None else 0)
         text.setText(shown)
         text.setToolTip("\n".join(filter(None, (item.text, _margin(item)))))
         margin.setText(_margin(item))

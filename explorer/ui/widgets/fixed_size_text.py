@@ -33,6 +33,7 @@ class FixedSizeText(QWidget):
     def __init__(self, name: str = "", parent: QWidget | None = None, *, lines: int = 0) -> None:
         super().__init__(parent)
         self._lines = lines
+        self._least = 0
         self._text = ""
         self._heights: dict[int, int] = {}
         """Heights by width: a layout asks several times, at 0.5 ms each."""
@@ -67,6 +68,13 @@ class FixedSizeText(QWidget):
             self._heights.clear()
             if self.heightForWidth(self.width()) != self.height():
                 self.updateGeometry()
+
+    def set_least_lines(self, lines: int) -> None:
+        """Set the number of lines that the widget takes even if its text needs fewer."""
+        if lines != self._least:
+            self._least = lines
+            self._heights.clear()
+            self.updateGeometry()
 
     def _clamp(self) -> None:
         """Show as many words as the lines hold."""
@@ -118,7 +126,8 @@ class FixedSizeText(QWidget):
         if self._lines:
             return self._lines * (self._label.fontMetrics().lineSpacing() + 1)
         if width not in self._heights:
-            self._heights[width] = self._label.heightForWidth(width)
+            least = self._least * self._label.fontMetrics().lineSpacing()
+            self._heights[width] = max(self._label.heightForWidth(width), least)
         return self._heights[width]
 
     def changeEvent(self, event: QEvent) -> None:
