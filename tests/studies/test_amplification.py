@@ -121,6 +121,16 @@ def test_curves_are_the_mathematics(study):
     assert everywhere["outside"].x.size == 0
 
 
+def test_among_few_clients_others_hold_mixed_values_in_the_lower_bound(study):
+    for eps0, n, mixed, alike in ((0.5, 10, 0.206592, 0.199554), (1.0, 30, 0.279576, 0.272550)):
+        found = at(study, eps0=eps0, n=n, delta=0.01)
+        assert found.readout("lower").value == pytest.approx(mixed, abs=6e-7)
+        assert found.readout("lower").value > alike
+        assert found.readout("lower").value <= found.readout("exact_2023").value
+        back = at(study, "delta", eps0=eps0, n=n, eps=mixed)
+        assert back.readout("lower").value == pytest.approx(0.01, rel=1e-4)
+
+
 def test_delta_is_the_inverse_of_epsilon(study):
     for delta in (1e-3, 1e-6, 1e-12):
         there = at(study, eps0=3.0, n=5000, delta=delta)

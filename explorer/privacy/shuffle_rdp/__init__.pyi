@@ -54,6 +54,7 @@ from explorer.privacy.shuffle_rdp.numerical import (
     three_symbol_epsilon as three_symbol_epsilon,
 )
 from explorer.privacy.shuffle_rdp.one_round import (
+    MixedResponseRound as MixedResponseRound,
     RandomisedResponseRound as RandomisedResponseRound,
     ThreeSymbolRound as ThreeSymbolRound,
     lower_round_epsilon as lower_round_epsilon,

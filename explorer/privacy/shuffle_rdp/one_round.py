@@ -458,24 +458,29 @@ class MixedResponseRound:
 
     def deltas(self, epsilon: float) -> FloatArray:
         """Return δ at ε ≥ 0 from old to new for m = 0, …, n − 1, rounded down."""
+        return self._deltas(epsilon, self._mass)
+
+    def _deltas(self, epsilon: float, mass: FloatArray) -> FloatArray:
         if epsilon >= self.eps0:
-            return np.zeros(self._mass.shape[0])
+            return np.zeros(mass.shape[0])
         gain = -self._share * math.expm1(epsilon - self.eps0)
         loss = self._share * (math.exp(epsilon) - math.exp(-self.eps0))
         # P − e^ε·Q: the changed client says the old value or the new one.
-        old = np.pad(self._mass, ((0, 0), (0, 1))) * gain
-        new = np.pad(self._mass, ((0, 0), (1, 0))) * loss
-        return np.asarray(np.maximum(old - new, 0.0).sum(axis=1) * (1 - _ROUNDING))
+        gained = np.zeros((mass.shape[0], mass.shape[1] + 1))
+        gained[:, :-1] = mass * gain
+        gained[:, 1:] -= mass * loss
+        return np.asarray(np.maximum(gained, 0.0).sum(axis=1) * (1 - _ROUNDING))
 
     def epsilon(self, delta: float) -> float:
         """Return the largest ε over all m at δ in (0, 1], rounded down."""
-        low, high = 0.0, self.eps0
+        low, high, mass = 0.0, self.eps0, self._mass
         if self.deltas(0.0).max() <= delta:
             return 0.0
         while high - low > 1e-11 * high:
             middle = 0.5 * (low + high)
-            if self.deltas(middle).max() > delta:
-                low = middle
+            above = self._deltas(middle, mass) > delta
+            if above.any():
+                low, mass = middle, mass[above]  # no other m has a larger ε
             else:
                 high = middle
         return low

@@ -14,7 +14,8 @@ EXACT_2023 = Reference(
 LOWER = Reference(
     f"{SHUFFLE_RDP}; this program",
     "the pair of Theorem 2 with γ = 1, and randomised response on three symbols",
-    "the larger, of 2RR in both directions; errata shuf-A2",
+    "the larger, of 2RR in both directions and, of few clients, for any values of the others; "
+    "errata shuf-A2",
 )
 LOCAL = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "post-processing of an ε₀-LDP message"

@@ -344,9 +344,9 @@ _LOWER = Curve(
     sources.LOWER,
     _lower,
     note=(
-        "the larger of 2RR (both directions) and 3RR, rounded down: no statement about all "
-        "ε₀-LDP randomisers, or all common ones, can be below it; a particular randomiser may "
-        "leak less"
+        "the larger of 2RR (both directions; of at most 60 clients, whatever the others hold) and "
+        "3RR, rounded down: no statement about all ε₀-LDP randomisers, or all common ones, can be "
+        "below it; a particular randomiser may leak less"
     ),
     primary=5,
     remark=NOTHING_SMALLER,

@@ -22,7 +22,11 @@ from explorer.privacy.randomisers.crowd import (
     worst_epsilon,
 )
 from explorer.privacy.randomisers.tables import ExactCrowd, enumerable
-from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
+from explorer.privacy.shuffle_rdp import (
+    MixedResponseRound,
+    RandomisedResponseRound,
+    ThreeSymbolRound,
+)
 from explorer.privacy.shuffle_rdp.worst_case_unsampled import MAX_EPS0, MIN_EPS0, UnsampledRound
 from explorer.privacy.shuffling import (
     ClonePair,
@@ -48,6 +52,8 @@ _MAX_CACHED = 20_000
 _SUM_ERROR = 2e-9
 _MIN_COST = 60_000
 """Cost of the search for ε in a small crowd, in counts of a large one."""
+_MAX_MIXED = 60
+"""Clients up to which all values of the others are tried: a millisecond for each ε."""
 _FEW_CLASSES = 8
 """Classes of messages, over all pairs, up to which all points are computed finely."""
 
@@ -160,7 +166,10 @@ def _clip_delta(delta: FloatArray, below: BoolArray) -> FloatArray:
 
 
 def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> FloatArray:
-    """Return ε at δ, or δ at ε, of shuffled 2RR and 3RR, shape (2, points)."""
+    """Return ε at δ, or δ at ε, of shuffled 2RR and 3RR, shape (2, points).
+
+    2RR is the larger of both directions; of few clients also over all values of the others.
+    """
     pairs = np.empty((2, points.x.size + 1))
     shared = one_crowd(points)
     for eps0, n, index in _crowds(points):
@@ -173,6 +182,13 @@ def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> Floa
                 row[index] = crowd.epsilon(points["delta"][index])
             else:
                 row[index] = crowd.delta(points["eps"][index])
+        if n <= _MAX_MIXED and eps0 > 0:
+            mixed = MixedResponseRound(eps0, int(n))
+            if unknown == "eps":
+                larger = [mixed.epsilon(delta) for delta in points["delta"][index]]
+            else:
+                larger = [mixed.deltas(eps).max() for eps in points["eps"][index]]
+            pairs[0, index] = np.maximum(pairs[0, index], larger)
     return pairs
 
 
