@@ -240,7 +240,7 @@ def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(
 
 def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settled) -> None:
     window = open_window(study="amplification")
-    window.resize(1100, 600)
+    window.resize(1200, 600)
     window.guarantee.in_full.setChecked(True)  # longer than the window is high
     settled(window)
     bar = window.guarantee.verticalScrollBar()

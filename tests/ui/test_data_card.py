@@ -57,7 +57,7 @@ def test_the_card_counts_what_is_in_the_map(window, settled) -> None:
 def test_the_region_is_chosen_and_edited_beside_the_parameters(window, settled) -> None:
     page, box = window.workspaces["map"], window.data_panel.region_box
     region = window.session.state.selection.region
-    assert box.choice.currentText() == f"Box, {region.width_km:,.1f} × {region.height_km:,.1f} km"
+    assert box.choice.currentText() == "Box, 39.02 × 38.92 km"
     assert entries(box.choice) == ["", "box", "polygon"]
     choose(box.choice, "box")
     assert page.region_action.isChecked()

@@ -55,8 +55,10 @@ def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> No
     mine = ["Only " in text for text in texts]
     # Conditions of the guarantee come first.
     assert mine == sorted(mine)
-    assert sum(mine) == 3
-    for (glyph, *_), single in zip(panel.rows, mine, strict=False):
+    assert sum(mine) == 4
+    assert "“worst case”" in texts[-1]  # an assumption of a curve that is not claimed
+    assert "○" in texts[-1]
+    for (glyph, *_), single in zip(panel.rows, mine[:-1], strict=False):
         if single:
             assert "✗" in glyph.text()
             assert panel._theme.chrome.muted in glyph.text()

@@ -138,7 +138,7 @@ def test_axes_are_linked_and_the_legend_hides_a_curve_everywhere(window, sweep, 
     view.sigRangeChangedManually.emit([True, True])
     assert all(plot.view.viewRange()[0] == pytest.approx([-0.1, 0.1]) for plot in shown.plots)
     shown.reset_view()
-    key = grid.series[0].key
+    key = "exact_2021"
     sweep.legend.item_of(key).setCheckState(Qt.CheckState.Unchecked)
     assert key in window.session.state.look_of("amplification", "eps").hidden
     assert not any(plot.curves[key].line.isVisible() for plot in shown.plots)
@@ -160,7 +160,8 @@ def test_a_plot_tells_its_provenance_and_opens_in_bounds(window, sweep, grid, qt
     assert "n = 1,000,000" in said
     assert "δ = 10⁻⁶" in said
     assert "in full" in said
-    assert str(grid.cells[5].series[0].reference) in sweep.about.toolTip()
+    reference = next(s.reference for s in grid.cells[5].series if s.key == "exact_2021")
+    assert str(reference) in sweep.about.toolTip()
     before = window.session.state.request
     qtbot.keyClick(shown, Qt.Key.Key_Return)
     assert window.session.state.request["n"] == 1_000_000

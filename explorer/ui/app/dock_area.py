@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractSlider,
@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.ui.base.styled import card
-from explorer.ui.base.theme import is_narrow
 from explorer.ui.panels.guarantee import GuaranteePanel, GuaranteeRail
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar, QuestionHeader
@@ -27,6 +26,10 @@ from explorer.ui.panels.presets import PresetBar, QuestionHeader
 LAYOUT_VERSION = 1
 WIDTHS = [275, 272]
 """Initial widths of the left and right docks."""
+RAIL_WIDTH = 1160
+"""Width of the window up to which the guarantee is a strip: three columns cut names off."""
+LEAST_WIDTH = 1020
+"""Of all columns where the guarantee is a strip, at most."""
 
 
 class _ScrollBar(QScrollBar):
@@ -139,6 +142,11 @@ class DockArea(QMainWindow):
             for dock in self._hidden:
                 dock.show()
             self._aside, self._hidden = None, []
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size; where it is narrow the guarantee is a strip."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), LEAST_WIDTH), least.height())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Use the visible layout from now on; the first time, apply the default widths."""
@@ -257,8 +265,8 @@ class CompactLayout(QObject):
 
     @property
     def on(self) -> bool:
-        """Whether the window is narrow."""
-        return is_narrow(self._dock_area)
+        """Whether the window has no space for three columns."""
+        return self._dock_area.window().width() <= RAIL_WIDTH
 
     def fit(self) -> None:
         """Switch between strip and dock according to the width."""

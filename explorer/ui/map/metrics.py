@@ -388,7 +388,7 @@ class HowGood(QFrame):
         self.numbers.toggled.connect(metrics.setVisible)
         metrics.hide()
         head = QHBoxLayout()
-        head.setSpacing(2)
+        head.setSpacing(0)
         head.addWidget(styled_label("card-title", "How good is this map?"))
         head.addStretch(1)
         head.addWidget(users)
