@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,19 +29,19 @@ from explorer.cli.opening import (
 )
 from explorer.cli.options import check_folder, parse_pair, parse_size, picture_options
 from explorer.cli.running import Progress, report_written
-from explorer.csv_rows import CsvRows
+from explorer.figures.formats import Kind, of_kind
+from explorer.files import write_whole
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
+    from explorer.engine.experiments import Progress as RunProgress
     from explorer.engine.runtime import StudyRuntime
     from explorer.geography.region import Region
     from explorer.studies.heatmap.experiments.figures import Figure
     from explorer.studies.heatmap.experiments.plan import Point
     from explorer.studies.heatmap.experiments.report_curves import OwnPoints
     from explorer.studies.heatmap.experiments.samples import Place
-    from explorer.studies.heatmap.priors import Sources
 
 
 QUALITY = "heatmap-quality"
@@ -266,8 +264,9 @@ def experiment_command(
     Progress is printed to standard error. Finished trials survive Ctrl+C, and the same command
     continues. The printed numbers are computed from the check-ins, for the curator only.
     """
+    from explorer.engine.experiments import document_of, run_points
     from explorer.engine.runtime import StudyRuntime
-    from explorer.studies.heatmap.experiments.plan import SCHEMA
+    from explorer.figures.pages.experiment import document_json, experiment_bytes
 
     if as_list:
         click.echo(_list())
@@ -289,32 +288,26 @@ def experiment_command(
         fixed |= _priors(runtime, figure, arguments)
         data = _open_data(stack, arguments, quiet)
         points = _points(figure, data, fixed, thresholds, seed, arguments)
-        report = run_points(
-            stack, points, seed, executor, runtime.context(), Progress(quiet), figure
-        )
-        about = {"experiment": name}
-        if figure is not None:
-            changed = _changed(ctx)
-            title = figure.title + (f"; changed: {', '.join(changed)}" if changed else "")
-            about |= {"title": title, "expected": figure.expected}
+        told = Told(Progress(quiet))
+        try:
+            report = run_points(points, seed, executor, runtime.context(), told, figure)
+        except KeyboardInterrupt:
+            told.end(stopped=True)
+            raise
+        told.end(stopped=False)
+        changed = [] if figure is None else _changed(ctx)
         settings = {"seed": seed, "data_seed": arguments["data_seed"], **fixed}
         if thresholds is not None:
             settings[KEPT] = thresholds
         if figure is not None:
             settings |= {**{key: arguments[key] for key in OWN if key in changed}, **lists}
-        if data is not None:
-            settings |= {"data": data.basename, "sha256": data.fingerprint}
-        document = {
-            "schema": SCHEMA,
-            **about,
-            "stamp": stamp_of(data),
-            "settings": settings,
-            **report,
-        }
+        document = document_of(str(name), figure, data, settings, report, changed)
     if output is not None:
         picture = {"size_px": pixels, "dpi": dpi, "theme_name": theme, "overlay": own}
-        _write(output, document, picture)
-    click.echo(document_json(document) if as_json else as_table(document))
+        suffix = output.suffix.lower().removeprefix(".")
+        write_whole(output, experiment_bytes(document, suffix, **picture))
+        report_written(output)
+    click.echo(document_json(document) if as_json else as_table(document), nl=not as_json)
 
 
 def _list() -> str:
@@ -471,8 +464,8 @@ def _points(
     """Return the points of the experiment."""
     from explorer.studies.heatmap.experiments.figures import (
         check_users,
+        figure_places,
         figure_points,
-        mechanisms_of_paper,
         quality_points,
         synthetic_sources,
     )
@@ -486,19 +479,21 @@ def _points(
 
     where: list[tuple[Place, Source]] = []
     if data is not None:
-        places = [place_of(region) for region in arguments["typed"]]
-        of_images = arguments["image"] is not None or (figure is not None and not figure.regions)
-        if data.plane is not None or of_images:
+        typed, image = arguments["typed"], arguments["image"]
+        if figure is not None and not (typed or image):
+            places = figure_places(figure, data, arguments["regions"] or 0)
+        elif data.plane is not None or image is not None:
             places = _on_plane(figure, data, arguments)
-        places = places or busiest_places(
-            data, arguments["regions"] or (figure.regions if figure else 1)
-        )
+        else:
+            places = [place_of(region) for region in typed] or busiest_places(
+                data, arguments["regions"] or 1
+            )
         if figure is not None:
             check_users(figure, data, places)
         source = CheckinSource(data, arguments["data_seed"])
         where = [(place, source) for place in places]
     if figure is not None:
-        mechanisms = arguments["mechanisms"] or figure.mechanisms or mechanisms_of_paper()
+        mechanisms = arguments["mechanisms"] or figure.compared
         draws = arguments["draws"] or figure.draws
         where = where or synthetic_sources(figure, seed)
         return list(figure_points(figure, where, mechanisms, draws, fixed, thresholds))
@@ -517,15 +512,13 @@ def _points(
 def _on_plane(figure: Figure | None, data: CheckinData, arguments: dict[str, Any]) -> list[Place]:
     """Return the regions and images of a plane that an experiment takes.
 
-    A figure takes its number of images, the first of the file, and the padded plane, unless others
-    are named; heatmap quality takes the named image or all, and the whole plane.
+    A figure takes the padded plane, heatmap quality the whole one, unless regions are named; and
+    the named image or all.
     """
     from explorer.geography.region import PlaneRegion
-    from explorer.studies.heatmap.experiments.samples import picture_places, plane_places
+    from explorer.studies.heatmap.experiments.samples import plane_places
 
     image, typed = arguments["image"], arguments["typed"]
-    if figure is not None and not (image or typed) and (data.images or not figure.regions):
-        return picture_places(data, figure.pictures or figure.regions, figure.name)
     if data.plane is None:
         raise ValueError(f"{data.basename} has no points in images; leave out --image")
     whole = PlaneRegion.whole if figure is None else PlaneRegion.padded
@@ -535,72 +528,45 @@ def _on_plane(figure: Figure | None, data: CheckinData, arguments: dict[str, Any
 SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
 
 
-def run_points(
-    stack: ExitStack,
-    points: list[Point],
-    seed: int,
-    executor: Executor,
-    sources: Sources,
-    progress: Progress,
-    figure: Figure | None = None,
-) -> dict[str, Any]:
-    """Run the unknown trials of some points and return the report of all.
+class Told:
+    """Prints how far an experiment is.
 
-    That of a figure has ``verdicts`` on what the paper says of it.
+    Parameters
+    ----------
+    progress : Progress
     """
-    from explorer.engine.executors.base import task_key
-    from explorer.engine.experiments import Checkpoint, find_trials, trials_file
-    from explorer.studies.heatmap.experiments.figures import verdicts
-    from explorer.studies.heatmap.experiments.plan import Trials, rows_of
-    from explorer.studies.heatmap.experiments.trial import MEASURES
 
-    folder = stack.enter_context(executor.shared_folder())
-    rows = []
-    on_earth = all(p.place.region is None or p.place.region.plane is None for p in points)
-    measures = [key for key in MEASURES if key != "emd_km" or on_earth]
-    for row in rows_of(points, seed, folder, sources, measures):
-        rows.append(row)
-        progress.counted(len(rows), len(points))
-    progress.end()
-    arguments = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
-    for name, there, wanted in sorted(arguments):
-        if there < wanted:
-            click.echo(f"{name} has {there:,} users of {wanted:,}; all are taken", err=True)
-    trials = Trials.of(rows, task_key)
-    checkpoint = Checkpoint(trials_file())
-    stack.callback(checkpoint.close)
-    results: dict[str, Any] = {}
-    total = len(trials.by_key)
-    try:
-        for i, part in enumerate(find_trials(trials, executor, checkpoint, folder)):
-            results |= part
-            if i:
-                progress.at(len(results), total)
-            else:
-                progress.begin(len(results), total)
-    except KeyboardInterrupt:
-        progress.end()
-        click.echo(
-            f"{len(results):,} of {total:,} trials are kept; the same command goes on from there",
-            err=True,
-        )
-        raise
-    progress.end()
-    report = trials.report(results)
-    if figure is not None:
-        report["verdicts"] = verdicts(figure, trials, results)
-    return report
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._begun = False
+        self.kept = ""
+        """How many trials are kept; empty before the first."""
 
+    def __call__(self, news: RunProgress) -> None:
+        """Print the number of counted rows, then of trials."""
+        progress = self._progress
+        if not news.total:
+            progress.counted(news.counted, news.rows)
+            return
+        self.kept = f"{news.done:,} of {news.total:,} trials are kept"
+        if not self._begun:
+            progress.end()
+            for line in news.short:
+                click.echo(line, err=True)
+            progress.begin(news.done, news.total)
+        else:
+            progress.at(news.done, news.total)
+        self._begun = True
 
-def stamp_of(data: CheckinData | None) -> str:
-    """Return the stamp of numbers computed from check-ins or from synthetic data."""
-    from explorer.studies.heatmap.text import SYNTHETIC, stamp
-
-    return SYNTHETIC if data is None else stamp(data.synthetic, curator_only=True)
+    def end(self, stopped: bool) -> None:
+        """Clear the progress line, and say what is kept of a stopped run."""
+        self._progress.end()
+        if stopped and self.kept:
+            click.echo(f"{self.kept}; the same command goes on from there", err=True)
 
 
 PICTURES = (".png", ".svg", ".pdf")
-OUTPUTS = (".csv", ".json", ".tex", *PICTURES)
+OUTPUTS = tuple(f".{form.suffix}" for form in reversed(of_kind(Kind.EXPERIMENT)))
 
 
 def _check_output(output: Path | None, figure: Figure | None, arguments: dict[str, Any]) -> None:
@@ -643,57 +609,6 @@ def _own_points(files: tuple[Path, ...], output: Path | None) -> tuple[OwnPoints
         except (OSError, ValueError) as error:
             raise click.BadParameter(str(error), param_hint="--overlay") from error
     return tuple(own)
-
-
-def document_json(document: dict[str, Any]) -> str:
-    """Return a document as JSON."""
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _write(output: Path, document: dict[str, Any], picture: dict[str, Any]) -> None:
-    """Write a document as JSON, as CSV below comment lines, as a table in LaTeX, or drawn."""
-    from explorer.files import write_whole
-
-    suffix = output.suffix.lower()
-    if suffix in PICTURES:
-        from explorer.figures.pages.experiment import experiment_picture
-
-        write_whole(output, experiment_picture(document, suffix[1:], **picture))
-        report_written(output)
-        return
-    if suffix == ".json":
-        text = document_json(document) + "\n"
-    elif suffix == ".tex":
-        text = _latex(document)
-    else:
-        rest = {key: value for key, value in document.items() if not isinstance(value, list)}
-        table = io.StringIO()
-        rows = document["rows"]
-        CsvRows(table).write_rows([rows[0], *([row[key] for key in rows[0]] for row in rows)])
-        comments = "".join(f"# {key}: {_plain(value)}\n" for key, value in rest.items())
-        text = comments + table.getvalue()
-    write_whole(output, text.encode())
-    report_written(output)
-
-
-def _latex(document: dict[str, Any]) -> str:
-    """Return the means over all runs as a ``tabular``, verdicts and stamp as comments."""
-    from explorer.figures.table_copy import format_table
-    from explorer.studies.heatmap.experiments.report_curves import (
-        interval_line,
-        report_table,
-        verdict_lines,
-    )
-
-    columns, rows = report_table(document)
-    title = str(document.get("title", document["experiment"]))
-    table = format_table(columns, rows, "latex", title, interval_line(document))
-    comments = [*verdict_lines(document), document["stamp"]]
-    return table + "".join(f"% {line}\n" for line in comments)
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def as_table(document: dict[str, Any]) -> str:

@@ -59,13 +59,15 @@ class Progress:
 
     def at(self, done: int, total: int) -> None:
         """Print the number of finished items, if the interval has passed."""
+        from explorer.studies.base.numbers import seconds_left
+
         now = time.monotonic()
         if not self._terminal and now - self._last < PROGRESS_INTERVAL_S and done < total:
             return
         self._last = now
         text = f"{done:,} of {total:,} {self._pieces}"
-        if done < total and done - self._known > (total - self._known) / 20:
-            left = (now - self._began) * (total - done) / (done - self._known)
+        left = seconds_left(now - self._began, self._known, done, total)
+        if left is not None:
             text += f", {left:.0f} s left"
         self._say(text, in_place=True)
 

@@ -1,4 +1,4 @@
-"""Tasks of the compute process other than study answers: imports, data queries, self-checks."""
+"""Tasks of the compute process other than study answers: imports, queries, self-checks, files."""
 
 from __future__ import annotations
 
@@ -128,3 +128,11 @@ def run_self_check(
         done.append(item)
         report(SelfCheckProgress(tuple(done), total))
     return SelfCheckProgress(tuple(done), total)
+
+
+def run_function(
+    _runtime: StudyRuntime, function: Callable[[], Any], check: Callable[[], None]
+) -> Any:
+    """Return what a function without arguments returns, a `partial` of one importable by name."""
+    check()
+    return function()

@@ -1,4 +1,7 @@
-"""Runs the trials of an experiment and stores their results, so that it can be resumed."""
+"""Runs the trials of an experiment and stores their results, so that it can be resumed.
+
+The command and the window run the same trials, kept in one file: either goes on from the other.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,36 @@ import hashlib
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from explorer.engine.executors.base import Executor, Task, canonical, code_here, task_key
 from explorer.engine.paths import cache_folder
 from explorer.files import private_file, private_folder
-from explorer.studies.heatmap.experiments.plan import Trials
-from explorer.studies.heatmap.experiments.trial import Found, run_trial, task_of
+from explorer.studies.heatmap.experiments.figures import (
+    CHECKINS,
+    EITHER,
+    FIGURES,
+    SYNTHETIC,
+    Figure,
+    check_users,
+    figure_places,
+    figure_points,
+    synthetic_sources,
+    verdicts,
+)
+from explorer.studies.heatmap.experiments.plan import SCHEMA, Point, Trials, rows_of
+from explorer.studies.heatmap.experiments.samples import CheckinSource, Place, Source
+from explorer.studies.heatmap.experiments.trial import MEASURES, Found, run_trial, task_of
+from explorer.studies.heatmap.text import SYNTHETIC as STAMP_OF_SYNTHETIC, stamp
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+    from explorer.engine.runtime import StudyRuntime
+    from explorer.studies.heatmap.priors import Sources
 
 log = logging.getLogger("explorer")
 
@@ -187,3 +210,204 @@ def find_trials(
     for batch in executor.batches(run_trial, tasks, check):
         checkpoint.add((missing[number], result) for number, result in batch)
         yield {task_key(missing[number]): result for number, result in batch}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an experiment is.
+
+    Attributes
+    ----------
+    counted, rows : int
+        Rows whose users have been counted, and rows there are.
+    known, done, total : int
+        Trials: stored before, finished, and all; 0 while users are counted.
+    short : tuple of str
+        Sentences on regions with fewer users than were asked for.
+    """
+
+    counted: int
+    rows: int
+    known: int = 0
+    done: int = 0
+    total: int = 0
+    short: tuple[str, ...] = ()
+
+
+def run_points(
+    points: Sequence[Point],
+    seed: int,
+    executor: Executor,
+    sources: Sources,
+    report: Callable[[Progress], object],
+    figure: Figure | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """Run the unknown trials of some points and return the report of all.
+
+    That of a figure has ``verdicts`` on what the paper says of it. Raises as `find_trials`.
+    """
+    on_earth = all(p.place.region is None or p.place.region.plane is None for p in points)
+    measures = [key for key in MEASURES if key != "emd_km" or on_earth]
+    with executor.shared_folder() as folder, closing(Checkpoint(trials_file())) as checkpoint:
+        rows = []
+        for row in rows_of(points, seed, folder, sources, measures):
+            check()
+            rows.append(row)
+            report(Progress(len(rows), len(points)))
+        users = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
+        short = tuple(
+            f"{name} has {there:,} users of {wanted:,}; all are taken"
+            for name, there, wanted in sorted(users)
+            if there < wanted
+        )
+        trials = Trials.of(rows, task_key)
+        results: dict[str, Found] = {}
+        news = Progress(len(rows), len(points), total=len(trials.by_key), short=short)
+        for i, part in enumerate(find_trials(trials, executor, checkpoint, folder, check)):
+            results |= part
+            news = replace(news, done=len(results), known=news.known if i else len(results))
+            report(news)
+    result = trials.report(results)
+    if figure is not None:
+        result["verdicts"] = verdicts(figure, trials, results)
+    return result
+
+
+def stamp_of(data: CheckinData | None) -> str:
+    """Return the stamp of numbers computed from check-ins or from synthetic data."""
+    return STAMP_OF_SYNTHETIC if data is None else stamp(data.synthetic, curator_only=True)
+
+
+def document_of(
+    name: str,
+    figure: Figure | None,
+    data: CheckinData | None,
+    settings: Mapping[str, Any],
+    report: Mapping[str, Any],
+    changed: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the document of an experiment: what it is, its stamp, its settings and its report.
+
+    `changed` names what is not as the figure says of itself.
+    """
+    about = {"experiment": name}
+    if figure is not None:
+        title = figure.title + (f"; changed: {', '.join(changed)}" if changed else "")
+        about |= {"title": title, "expected": figure.expected}
+    origin = {} if data is None else {"data": data.basename, "sha256": data.fingerprint}
+    settings = {**settings, **origin}
+    return {"schema": SCHEMA, **about, "stamp": stamp_of(data), "settings": settings, **report}
+
+
+@dataclass(frozen=True)
+class FigureQuery:
+    """A figure of the paper as it is, but for the number of draws.
+
+    Attributes
+    ----------
+    figure : str
+        Key of `FIGURES`.
+    data : str
+        Fingerprint of the open check-ins; empty if there are none.
+    draws : int
+    seed : int
+        Of noise and made data.
+    """
+
+    figure: str
+    data: str = ""
+    draws: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """What a figure is computed from.
+
+    Attributes
+    ----------
+    text : str
+        The file and its regions, or that the data are made.
+    stamp : str
+    details : tuple of str
+        Names of the regions, or descriptions of the made data.
+    why : str
+        Why the data are made although check-ins are open; empty otherwise.
+    """
+
+    text: str
+    stamp: str
+    details: tuple[str, ...]
+    why: str = ""
+
+
+_Where = list[tuple[Place, Source]]
+
+
+def _sources_of(
+    runtime: StudyRuntime, query: FigureQuery, check: Callable[[], None]
+) -> tuple[CheckinData | None, _Where, str]:
+    """Return the check-ins if the figure takes them, the places, and why others are not taken.
+
+    Raises
+    ------
+    ValueError
+        If the figure is about check-ins and there are none, or too few.
+    """
+    figure, why = FIGURES[query.figure], ""
+    if query.data and figure.needs != SYNTHETIC:
+        data = runtime.data(query.data)
+        try:
+            places = figure_places(figure, data)
+            check_users(figure, data, places, fixed=figure.needs == EITHER)
+        except ValueError as error:
+            # What follows is about options of the command.
+            why = str(error).partition("; ")[0].removeprefix(f"{figure.name}: ")
+        else:
+            source = CheckinSource(data, check=check)
+            return data, [(place, source) for place in places], ""
+    if figure.needs == CHECKINS:
+        if why:
+            raise ValueError(f"{why}; open other check-ins")
+        raise ValueError("this figure is about check-ins; open a file, or the sample")
+    return None, synthetic_sources(figure, query.seed), why
+
+
+def figure_data(runtime: StudyRuntime, query: FigureQuery, check: Callable[[], None]) -> FigureData:
+    """Return what a figure would be computed from; raises as `_sources_of`."""
+    data, where, why = _sources_of(runtime, query, check)
+    if data is None:
+        details = tuple(dict.fromkeys(source.data for _, source in where))
+        text = f"Made data, seed {query.seed}"
+    else:
+        details = tuple(place.name for place, _ in where)
+        kind = "region" if where[0][0].image is None else "image"
+        text = f"{data.basename}, {len(where)} {kind}{'s' * (len(where) > 1)}"
+    return FigureData(text, stamp_of(data), details, why)
+
+
+def run_figure(
+    runtime: StudyRuntime,
+    query: FigureQuery,
+    check: Callable[[], None],
+    report: Callable[[Progress], object],
+) -> dict[str, Any]:
+    """Return the document of a figure, as the command makes it.
+
+    Raises
+    ------
+    ValueError
+        As `_sources_of`, or if nobody is in a region.
+    Cancelled, WorkerDied, NoWorker
+        As `find_trials`; earlier batches stay stored.
+    """
+    figure = FIGURES[query.figure]
+    data, where, _ = _sources_of(runtime, query, check)
+    points = list(figure_points(figure, where, figure.compared, query.draws, {}))
+    executor = runtime.computing.for_tasks(data is not None, check)
+    sources = runtime.context(check)
+    found = run_points(points, query.seed, executor, sources, report, figure, check)
+    changed = () if query.draws == figure.draws else ("draws",)
+    settings = {"seed": query.seed, "data_seed": 0}
+    return document_of(figure.name, figure, data, settings, found, changed)

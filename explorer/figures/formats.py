@@ -17,6 +17,7 @@ _READ = "explorer.figures.recipes:"
 _COMPARISON = "explorer.figures.comparison:"
 _GRID = "explorer.figures.grid_export:"
 _REVIEWER = "explorer.figures.pages.reviewer:"
+_EXPERIMENT = "explorer.figures.pages.experiment:experiment_bytes"
 _MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
 
@@ -33,6 +34,8 @@ class Kind(StrEnum):
     """The rows of Compare."""
     GRID = "grid"
     """Curves over a grid of parameters."""
+    EXPERIMENT = "experiment"
+    """The document of an experiment."""
     REVIEWER = "reviewer"
     """Summary of a guarantee for reviewers."""
 
@@ -63,7 +66,8 @@ class ExportFormat:
     kind : Kind
     writer : str
         ``module:function``, from an `ExportJob` to bytes; for a comparison from its rows to text,
-        for a grid from a `GridJob` to bytes. Imported on first use.
+        for a grid from a `GridJob` to bytes, for an experiment from its document and the suffix to
+        bytes. Imported on first use.
     clipboard : str
         Its media type on the clipboard.
     reader : str
@@ -254,6 +258,14 @@ FORMATS = (
     ExportFormat("pdf", "PDF drawing, all pages", Kind.GRID, _MULTIPLES, "application/pdf"),
     ExportFormat("png", "PNG picture", Kind.GRID, _MULTIPLES, "image/png"),
     ExportFormat("svg", "SVG drawing", Kind.GRID, _MULTIPLES, "image/svg+xml"),
+    ExportFormat(
+        "pdf", "PDF drawing with the verdicts", Kind.EXPERIMENT, _EXPERIMENT, "application/pdf"
+    ),
+    ExportFormat("svg", "SVG drawing", Kind.EXPERIMENT, _EXPERIMENT, "image/svg+xml"),
+    ExportFormat("png", "PNG picture", Kind.EXPERIMENT, _EXPERIMENT, "image/png"),
+    ExportFormat("tex", "LaTeX table of the means", Kind.EXPERIMENT, _EXPERIMENT, "text/plain"),
+    ExportFormat("json", "JSON document", Kind.EXPERIMENT, _EXPERIMENT, "application/json"),
+    ExportFormat("csv", "CSV table, a row a setting", Kind.EXPERIMENT, _EXPERIMENT, "text/plain"),
     ExportFormat("txt", "Text", Kind.REVIEWER, _REVIEWER + "text_bytes", "text/plain"),
     ExportFormat("tex", "LaTeX list", Kind.REVIEWER, _REVIEWER + "latex_bytes", "text/plain"),
     ExportFormat(

@@ -1,23 +1,30 @@
-"""Page of an experiment: a plot for each panel and measure, with one legend and the verdicts."""
+"""Files of an experiment: its numbers, a table in LaTeX, and a page of plots with the verdicts.
+
+The page has a plot for each panel and measure, and one legend.
+"""
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from explorer.csv_rows import CsvRows
 from explorer.figures.geometry import axis_coordinates
 from explorer.figures.pages.page_layout import Page
 from explorer.figures.pages.series import draw_legend, draw_series
 from explorer.figures.picture import MAX_PIXELS, own_settings
 from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.style import SeriesStyle, series_styles, theme
+from explorer.figures.table_copy import format_table
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.heatmap.experiments.report_curves import (
     DrawnPanel,
     OwnPoints,
     drawn_panels,
     interval_line,
+    report_table,
     verdict_lines,
 )
 
@@ -28,6 +35,50 @@ _GAP = 0.12
 _MOST_POINTS = 200
 """Labels of the x axis stand at the points where there are few."""
 _ROOM = 0.05
+
+
+def experiment_bytes(document: Mapping[str, Any], suffix: str, **picture: Any) -> bytes:
+    """Return a document as a file: JSON, CSV below comment lines, a LaTeX table, or drawn.
+
+    Parameters
+    ----------
+    document : mapping
+        What the command ``experiment`` prints as JSON.
+    suffix : str
+        Of a format of `Kind.EXPERIMENT`, without the dot.
+    **picture
+        As `experiment_picture` takes them.
+    """
+    texts = {"json": document_json, "csv": _csv, "tex": _latex}
+    if suffix in texts:
+        return texts[suffix](document).encode()
+    return experiment_picture(document, suffix, **picture)
+
+
+def document_json(document: Mapping[str, Any]) -> str:
+    """Return a document as JSON."""
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _csv(document: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in document.items() if not isinstance(value, list)}
+    table = io.StringIO()
+    rows = document["rows"]
+    CsvRows(table).write_rows([rows[0], *([row[key] for key in rows[0]] for row in rows)])
+    return "".join(f"# {key}: {_plain(value)}\n" for key, value in rest.items()) + table.getvalue()
+
+
+def _latex(document: Mapping[str, Any]) -> str:
+    """Return the means over all runs as a ``tabular``, verdicts and stamp as comments."""
+    columns, rows = report_table(document)
+    title = str(document.get("title", document["experiment"]))
+    table = format_table(columns, rows, "latex", title, interval_line(document))
+    comments = [*verdict_lines(document), document["stamp"]]
+    return table + "".join(f"% {line}\n" for line in comments)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def experiment_picture(

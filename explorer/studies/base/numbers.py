@@ -124,3 +124,13 @@ def _digits(number: Decimal) -> str:
     mantissa, _, exponent = f"{number:e}".partition("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}e{int(exponent)}"
+
+
+def seconds_left(elapsed: float, known: int, done: int, total: int) -> float | None:
+    """Estimate how long the rest takes of which `known` items were there before.
+
+    None until a twentieth of the others is done, and at the end.
+    """
+    if done >= total or done - known <= (total - known) / 20:
+        return None
+    return elapsed * (total - done) / (done - known)

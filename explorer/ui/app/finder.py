@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 LEAST_OF_PLACES, MAX_PLACES = 3, 5
 """Letters from which places are looked up, and how many are shown."""
-SKIPPED = ("&Study", "Open recen&t")
-"""Menus left out: their entries are found as studies, or are recent files."""
+SKIPPED = ("&Presets", "Open recen&t")
+"""Menus left out: their entries are found as figures, or are recent files."""
 
 
 class Finder(QObject):
@@ -174,9 +174,9 @@ def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
 
 
 def _useful(action: QAction) -> bool:
-    """Whether an action can be triggered now and is not the palette itself."""
+    """Whether an action can be triggered now and is neither the palette itself nor a question."""
     there = action.isVisible() and action.isEnabled() and not action.isSeparator()
-    return there and action.shortcut() != KEY
+    return there and action.shortcut() != KEY and not action.data()
 
 
 def _command(action: QAction, path: str) -> Entry:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from explorer.ui.app.context import WindowContext
     from explorer.ui.app.export_actions import ExportActions
     from explorer.ui.controllers.workspace import Workspace
+    from explorer.ui.dialogs.paper_figures import FiguresDialog
 
 
 _THEME_WORDS = {"system": "Same as the system", "light": "Light", "dark": "Dark"}
@@ -93,6 +95,7 @@ class Menus:
         self.panes = FocusAreas(window)
         self.errata = Errata(window)
         self.guide: UserGuide | None = None
+        self.paper_figures: FiguresDialog | None = None
         self.checking = SelfTest(window)
         self.tour = Tour(window, self)
         self.view_menu = window.titles["&View"]
@@ -262,6 +265,13 @@ class Menus:
                 self._add_studies,
                 SEPARATOR,
                 lambda menu: menu.addMenu(PresetMenu(window.session, menu)),
+                Command(
+                    "paper-figures",
+                    "&Figures of the paper…",
+                    self._show_figures,
+                    tip="Compute the figures of Ghazi et al. (2022) anew, and what the paper says "
+                    "of them",
+                ),
             ),
             "&Release": (
                 self._release_command(
@@ -397,6 +407,13 @@ class Menus:
             self.guide = UserGuide(self._window)
         self.guide.open_page()
 
+    def _show_figures(self) -> None:
+        if self.paper_figures is None:
+            # With the experiments, which the start-up does not need.
+            make = resolve_name("explorer.ui.dialogs.paper_figures:FiguresDialog")
+            self.paper_figures = make(self._window)
+        self.paper_figures.open_page()
+
     def add_workspace(self, key: str, page: Workspace) -> None:
         """Add a workspace's actions to the View menu; visible while it is in front."""
         self._of_workspace[key] = page
@@ -459,6 +476,8 @@ class Menus:
         self.tour.end()
         self.errata.close()
         self.checking.close()
+        if self.paper_figures is not None:
+            self.paper_figures.end()
         self.cached.close()
         self.computing.close()
         self.printing.close()
@@ -470,6 +489,7 @@ class Menus:
 
     def _show_workspace_actions(self) -> None:
         front = study_info(self._window.session.state.study).workspace
+        self.actions["paper-figures"].setVisible(front == "map")
         for key, page in self._of_workspace.items():
             for action in page.view_actions():
                 action.setVisible(key == front)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.geography.region import PlaneRegion
 from explorer.studies.base.help_page import trend
 from explorer.studies.base.numbers import nearest
 from explorer.studies.heatmap.experiments.plan import (
@@ -32,6 +33,9 @@ from explorer.studies.heatmap.experiments.samples import (
     Mixtures,
     Place,
     Source,
+    busiest_places,
+    picture_places,
+    plane_places,
 )
 from explorer.studies.heatmap.experiments.trial import Found
 from explorer.studies.heatmap.help import MEASURES, trends_verdict
@@ -198,6 +202,11 @@ class Figure:
         axes = {panel.axis for panel in self.panels}
         panels = tuple(panel.with_values(given, axes) for panel in self.panels)
         return replace(self, panels=panels)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Keys of the mechanisms that it compares."""
+        return self.mechanisms or mechanisms_of_paper()
 
     @property
     def needs(self) -> str:
@@ -470,14 +479,36 @@ def synthetic_sources(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
     ]
 
 
-def check_users(figure: Figure, checkins: Any, places: Sequence[Place]) -> None:
-    """Refuse regions without the users that a figure takes.
+def figure_places(figure: Figure, checkins: Any, regions: int = 0) -> list[Place]:
+    """Return the places of check-ins that a figure takes, unless others are named.
+
+    Of a plane its first images, or the whole padded plane if it has none; on the Earth the busiest
+    cells of the paper's partition, so many as the figure says or as `regions`.
+
+    Raises
+    ------
+    ValueError
+        As `picture_places` and `busiest_places`.
+    """
+    plane = checkins.plane
+    if not figure.regions or (plane is not None and checkins.images):
+        return picture_places(checkins, figure.pictures or figure.regions, figure.name)
+    if plane is not None:
+        return plane_places([PlaneRegion.padded(plane)], [None])
+    return busiest_places(checkins, regions or figure.regions)
+
+
+def check_users(
+    figure: Figure, checkins: Any, places: Sequence[Place], *, fixed: bool = False
+) -> None:
+    """Refuse regions without the users that a figure has on an axis, or also as a `fixed` number.
 
     Raises
     ------
     ValueError
     """
-    most = max((x for p in figure.panels if p.axis == "users" for x in p.xs), default=0)
+    panels = [panel for panel in figure.panels if fixed or panel.axis == "users"]
+    most = max((panel.settings(x)[0] for panel in panels for x in panel.xs), default=0)
     for place in places if most else ():
         assert place.region is not None
         image = {} if place.image is None else {"image": place.image}

@@ -319,11 +319,42 @@ def report_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]
     return [*columns, *(short for _, short, _ in MEASURES.values())], rows
 
 
+_SIGNS = {DIFFERS: "≠", OPEN: "?", AGREES: "="}
+_SAID = {"better": "better with {}", "worse": "worse with {}", "constant": "constant in {}"}
+
+
+def _verdicts(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the verdicts on what the paper says, the contradictions first."""
+    order = list(_SIGNS)
+    return sorted(document.get("verdicts", ()), key=lambda row: order.index(row["verdict"]))
+
+
 def verdict_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the verdicts on what the paper says, a line each, the contradictions first."""
-    signs = {DIFFERS: "≠", OPEN: "?", AGREES: "="}
-    rows = sorted(document.get("verdicts", ()), key=lambda row: list(signs).index(row["verdict"]))
-    return [f"{signs[row['verdict']]} {row['source']}: {row['text']}" for row in rows]
+    return [
+        f"{_SIGNS[row['verdict']]} {row['source']}: {row['text']}" for row in _verdicts(document)
+    ]
+
+
+def verdict_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the verdicts as a table of texts: its columns, and a row each in the same order."""
+    axes = {row["panel"]: row["axis"] for row in document["pooled"] if "axis" in row}
+    rows = []
+    for row in _verdicts(document):
+        said = (
+            f"better than {variant_label((row['against'], row['top_percent']))}"
+            if row["against"]
+            else _SAID[row["claim"]].format(SYMBOLS[axes[row["panel"]]])
+        )
+        rows.append(
+            [
+                f"{_SIGNS[row['verdict']]} {row['verdict']}",
+                MEASURES[row["measure"]][0],
+                f"{variant_label((row['mechanism'], None))}: {said} ({row['source']})",
+                row["text"].partition(": ")[2],
+            ]
+        )
+    return ["Verdict", "Measure", "The paper", "Here"], rows
 
 
 def interval_line(document: Mapping[str, Any]) -> str:
