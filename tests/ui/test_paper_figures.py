@@ -56,7 +56,7 @@ def computed(dialog, choose, qtbot):
     """Figure 9, which is one point, computed and drawn."""
     choose("figure-9")
     press(qtbot, dialog.run)
-    qtbot.waitUntil(lambda: not dialog.job.busy, timeout=30_000)
+    qtbot.waitUntil(lambda: not dialog.job.busy)
     qtbot.waitUntil(lambda: not dialog.picture.pixmap().isNull())
     return dialog
 
@@ -109,7 +109,7 @@ def test_a_cancelled_run_keeps_its_trials_and_goes_on(dialog, choose, qtbot) -> 
     dialog.job.progress.connect(lambda _, news: heard.append(news))
     press(qtbot, dialog.run)
     assert not dialog.run.isEnabled()
-    qtbot.waitUntil(lambda: bool(heard) and heard[-1].done > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: bool(heard) and heard[-1].done > 0)
     press(qtbot, dialog.cancel)
     kept = dialog.state.text()
     assert f"{heard[-1].done} of {heard[-1].total}" in kept
@@ -118,7 +118,7 @@ def test_a_cancelled_run_keeps_its_trials_and_goes_on(dialog, choose, qtbot) -> 
     least = heard[-1].done
     heard.clear()
     press(qtbot, dialog.run)
-    qtbot.waitUntil(lambda: bool(heard) and heard[-1].total > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: bool(heard) and heard[-1].total > 0)
     assert heard[-1].known >= least
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()

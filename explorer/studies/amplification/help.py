@@ -183,7 +183,6 @@ _PRESETS = (
         "is allowed.",
         curves=(
             "exact_2021",
-            "exact_2023",
             "closed",
             "local",
             "lower",

@@ -193,7 +193,6 @@ _PRESETS = (
         ),
         curves=(
             "gkrr",
-            "theorem65",
             "theorem66",
             "theorem66_printed",
             "remark",
