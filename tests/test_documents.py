@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
+import click
 import pytest
 from PIL import Image
 
@@ -118,6 +119,80 @@ def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
     assert f"as {', '.join(most)} or {last}." in written
     for extra in {f.extra for f in FORMATS if f.extra}:
         assert f"pip install '.[{extra}]'" in GUIDE["quick-start"]
+
+
+_SHORT_NAMES = {
+    "": "Shuffled histograms",
+    "What is learnt": "Coordinate DP: what is learnt",
+    "Mean": "Coordinate DP: mean",
+}
+"""Names of questions as the page on the papers shortens them."""
+_MAX_PAPERS_BYTES = 12_000
+_ITEM = (
+    r"(Theorem|Lemma|Corollary|Proposition|Fact|Claim|Algorithm|Mechanism|Figure|Table)s? [A-D\d]"
+)
+
+
+def _paper_rows() -> list[list[str]]:
+    lines = [line for line in GUIDE["papers"].splitlines() if line.startswith("|")]
+    return [line.split("|")[1:-1] for line in lines if not line.startswith(("|item|", "|-"))]
+
+
+def test_the_page_on_the_papers_is_short_and_gives_a_place_or_a_reason_for_every_item() -> None:
+    assert len(GUIDE["papers"].encode("utf-8")) <= _MAX_PAPERS_BYTES
+    rows = _paper_rows()
+    assert len(rows) > 100
+    for item, what, where, command in rows:
+        assert re.match(_ITEM, item)
+        assert len(what.split()) <= 8, item
+        assert where.startswith("– ") is not bool(command), item
+        assert bool(command) is (" ▸ " in f" {where}"), item
+
+
+def test_the_page_on_the_papers_names_what_the_program_has() -> None:
+    from explorer.cli import cli
+    from explorer.cli.options import parse_pair
+    from explorer.studies.base.study import parameter, preset, quantity
+    from explorer.studies.heatmap.experiments.figures import FIGURES
+    from explorer.studies.registry import get_study, study_ids, study_info
+
+    group = click.Context(cli)
+    for item, _, where, command in _paper_rows():
+        if not command:
+            continue
+        words = shlex.split(command.strip("`"))
+        if words[0] not in ("heatmap", "experiment"):
+            words.insert(0, "bounds")
+        parser = cli.get_command(group, words[0])
+        assert parser is not None
+        with parser.make_context(words[0], words[1:], parent=group) as context:
+            given = context.params
+        study_id = given["study"] if words[0] == "bounds" else "heatmap"
+        assert study_id in study_ids()
+        study = get_study(study_id)
+        values = given
+        if words[0] == "bounds":
+            values = dict(parse_pair(pair, "--set") for pair in given["settings"])
+            values = {key: parameter(study, key).parse(raw) for key, raw in values.items()}
+        question, _, choice = where.rpartition("▸ ")
+        question = question.strip()
+        assert _SHORT_NAMES.get(question, question) == study_info(study_id).name, item
+        option, colon, chosen = choice.partition(": ")
+        if words[0] == "experiment":
+            name = given["name"]
+            assert name in FIGURES
+            assert name.removeprefix("figure-") in re.findall(r"\d+", choice), item
+        if colon and option == "y":
+            axis = quantity(study, given["quantity"])
+            assert chosen in (axis.symbol, axis.name), item
+        elif colon:
+            (p,) = (p for p in study.parameters if option in (p.key, p.name.split(" ")[0]))
+            picked = str(values[p.key]).split(",")
+            assert any(dict(p.choices)[key].startswith(chosen) for key in picked), item
+        else:
+            named = [preset(study, given["preset"])] if given.get("preset") else study.presets
+            begins = re.compile(re.escape(choice) + r"(?!\d)")
+            assert any(begins.match(one.name) for one in named), item
 
 
 ALL = [command for text in DOCUMENTS.values() for command in _commands(text)]

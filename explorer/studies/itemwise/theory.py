@@ -66,7 +66,9 @@ THEOREM_PROOF = Reference(
 )
 THEOREM_43 = Reference(_PAPER, "Theorem 4.3 with δ·e^h = δ′", "any ‖v‖₀ and ‖v‖₁; errata user-A7")
 REMARK_43 = Reference(
-    _PAPER, "remark on Theorem 4.3, as printed", "drops a factor of 4e^(α₀/2)√ln(4‖v‖₀/δ)"
+    _PAPER,
+    "remark on Theorem 4.3, as printed",
+    "drops a factor of 4e^(α₀/2)√ln(4‖v‖₀/δ): errata user-A11",
 )
 COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
 PRINTED = Reference(

@@ -201,6 +201,7 @@ PAGES = (
     "command-line",
     "cluster",
     "worst-case",
+    "papers",
     "numbers",
 )
 """Names of the pages in reading order; each is the file ``guide/NAME.md`` of the resources."""
