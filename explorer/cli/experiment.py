@@ -288,13 +288,13 @@ def experiment_command(
         fixed |= _priors(runtime, figure, arguments)
         data = _open_data(stack, arguments, quiet)
         points = _points(figure, data, fixed, thresholds, seed, arguments)
-        told = Told(Progress(quiet))
+        printer = ProgressPrinter(Progress(quiet))
         try:
-            report = run_points(points, seed, executor, runtime.context(), told, figure)
+            report = run_points(points, seed, executor, runtime.context(), printer, figure)
         except KeyboardInterrupt:
-            told.end(stopped=True)
+            printer.end(stopped=True)
             raise
-        told.end(stopped=False)
+        printer.end(stopped=False)
         changed = [] if figure is None else _changed(ctx)
         settings = {"seed": seed, "data_seed": arguments["data_seed"], **fixed}
         if thresholds is not None:
@@ -528,7 +528,7 @@ def _on_plane(figure: Figure | None, data: CheckinData, arguments: dict[str, Any
 SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
 
 
-class Told:
+class ProgressPrinter:
     """Prints how far an experiment is.
 
     Parameters

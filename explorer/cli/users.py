@@ -130,7 +130,7 @@ class _InProcess:
     def check(self) -> None:
         """Never cancel."""
 
-    def checkins_of_file(self, value: str) -> Any:
+    def checkins_of_file(self, value: str, *, public: bool = False) -> Any:
         """Refuse: answers are drawn exactly in spaces of finitely many items only."""
         raise ValueError(
             f"{value.partition('#')[0]}: answers on the Earth are not drawn exactly; use bounds "

@@ -5,7 +5,16 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -105,7 +114,7 @@ class StudyRuntime:
         self._read_as: dict[str, StoredData] = {}  # also of data sets that were closed
         self._opening = threading.Lock()
         self._files: dict[str, Path] = {}
-        self._of_files: dict[str, CheckinData] = {}
+        self._of_files: dict[tuple[str, bool], CheckinData] = {}
         self._epoch = 0
         self._cache: LRUCache[Hashable, Any] = LRUCache(cache_bytes, getsizeof=size_of)
         self.file_listeners: list[Callable[[str, Path], None]] = []
@@ -323,27 +332,30 @@ class StudyRuntime:
         """Return what studies ask of this runtime; `of_data` says whether they read users' data."""
         return _Context(self, check, of_data)
 
-    def checkins_of_file(self, value: str, check: Callable[[], None]) -> CheckinData:
-        """Return the check-ins in an added file, opened once without asking.
+    def checkins_of_file(
+        self, value: str, check: Callable[[], None], public: bool = False
+    ) -> CheckinData:
+        """Return the check-ins in an added file, opened once.
 
-        Columns are those that are likeliest; without one of people every row counts as a person.
-        What is not asked costs accuracy where such a file is used, never privacy.
+        Columns of time, which are not used, are guessed. Where the file is `public`, so that nobody
+        in it is protected, that of people is the likeliest; without one every row counts as a
+        person. Nothing else is guessed.
 
         Raises
         ------
         FileNotOpenError
             If the file was not added.
         ValueError
-            If it holds no check-ins, or its columns can't be told.
+            If it holds no check-ins, or a question about it is open.
         """
-        path = self.file(value)
+        path, key = self.file(value), (value, public)
         with self._lock:
-            data = self._of_files.get(value)
+            data = self._of_files.get(key)
         if data is not None:
             return data
-        data = _opened_without_asking(path, check)
+        data = _open_without_dialog(path, check, ("time", "time_format", *("user",) * public))
         with self._lock:
-            kept = self._of_files.setdefault(value, data)
+            kept = self._of_files.setdefault(key, data)
         if kept is not data:
             data.close()
         return kept
@@ -363,8 +375,10 @@ class StudyRuntime:
             data.close()
 
 
-def _opened_without_asking(path: Path, check: Callable[[], None]) -> CheckinData:
-    """Return the check-ins in a file, open questions answered by the likeliest answers."""
+def _open_without_dialog(
+    path: Path, check: Callable[[], None], guessed: Collection[str]
+) -> CheckinData:
+    """Return the check-ins in a file; questions of the `guessed` kinds get the likeliest answer."""
     from explorer.engine.paths import checkins_cache
 
     stopped: list[BaseException] = []
@@ -384,6 +398,8 @@ def _opened_without_asking(path: Path, check: Callable[[], None]) -> CheckinData
         try:
             return opened()
         except checkins.MappingNeeded as error:
+            if any(question.key not in guessed for question in error.preview.questions):
+                raise
             likely = error.preview.suggested
             if likely.user is None and likely.unit is None:
                 likely = replace(likely, unit="row")
@@ -446,8 +462,8 @@ class _Context:
     def file(self, value: str) -> Path:
         return self._runtime.file(value)
 
-    def checkins_of_file(self, value: str) -> CheckinData:
-        return self._runtime.checkins_of_file(value, self.check)
+    def checkins_of_file(self, value: str, *, public: bool = False) -> CheckinData:
+        return self._runtime.checkins_of_file(value, self.check, public)
 
     def cached(self, key: Hashable, make: Callable[[], Any]) -> Any:
         return self._runtime.cached(("memo", key), make, self.epoch)

@@ -1,4 +1,4 @@
-"""Files of priors as a runtime opens them: without questions, once, until they are not wanted."""
+"""Files of check-ins among the parameters as a runtime opens them: once, without a dialog."""
 
 from __future__ import annotations
 
@@ -24,16 +24,31 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def test_the_likeliest_columns_are_taken(runtime, tmp_path: Path) -> None:
-    """Few users in many rows are asked about elsewhere; rows without any are people here."""
-    lines = ROWS.splitlines()
-    few = "user,time,lat,lon\n" + "".join(f"{i % 3},{line}\n" for i, line in enumerate(lines))
-    without = "time,lat,lon\n" + ROWS
-    for text, users in ((few, 3), (without, 60)):
-        value = runtime.add_file(written(tmp_path / f"{users}.csv", text))
-        data = runtime.context().checkins_of_file(value)
-        assert data.users == users
-        assert runtime.context().checkins_of_file(value) is data
+def test_the_likeliest_people_of_a_public_file_are_taken(runtime, tmp_path: Path) -> None:
+    """Of a file without a column of people every row is one; elsewhere that would be a guess."""
+    value = runtime.add_file(written(tmp_path / "rows.csv", "time,lat,lon\n" + ROWS))
+    data = runtime.context().checkins_of_file(value, public=True)
+    assert data.users == 60
+    assert runtime.context().checkins_of_file(value, public=True) is data
+    with pytest.raises(ValueError, match=r"person or device.*columns called user"):
+        runtime.context().checkins_of_file(value)
+
+
+def test_who_is_protected_is_not_guessed(runtime, tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{i % 9},{line}\n" for i, line in enumerate(ROWS.splitlines()))
+    path = written(tmp_path / "two.csv", "owner,device,time,lat,lon\n" + rows)
+    value = runtime.add_file(path)
+    assert runtime.context().checkins_of_file(value, public=True).users in (7, 9)
+    with pytest.raises(ValueError, match=r"two\.csv: Which column names the person or device\?"):
+        runtime.context().checkins_of_file(value)
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_where_somebody_is_is_not_guessed(runtime, tmp_path: Path, public: bool) -> None:
+    rows = "".join(f"{i % 7},{line}\n" for i, line in enumerate(ROWS.splitlines()))
+    value = runtime.add_file(written(tmp_path / "ab.csv", "user,time,a,b\n" + rows))
+    with pytest.raises(ValueError, match=r"ab\.csv: Which columns hold latitude and longitude\?"):
+        runtime.context().checkins_of_file(value, public=public)
 
 
 def test_what_is_no_file_of_check_ins_is_refused(runtime, tmp_path: Path) -> None:

@@ -65,5 +65,5 @@ class Context:
     def checkins(self, selection):
         raise LookupError(selection)
 
-    def checkins_of_file(self, value):
+    def checkins_of_file(self, value, *, public=False):
         return self.opened[value]

@@ -190,17 +190,19 @@ class Context(Protocol):
             If it is not open; the message says which file to open.
         """
 
-    def checkins_of_file(self, value: str) -> Any:
+    def checkins_of_file(self, value: str, *, public: bool = False) -> Any:
         """Return the `explorer.checkins` data set in a file that is the value of a parameter.
 
-        Columns are those that are guessed. It stays open and is not to be closed.
+        Its columns must be certain; those of time, which are not used, are guessed. So is that of
+        people if the file is `public`, since nobody in it is protected. It stays open and is not to
+        be closed.
 
         Raises
         ------
         LookupError
             If the file is not open.
         ValueError
-            If it holds no check-ins, or columns can't be told; the message says what to do.
+            If it holds no check-ins, or a question about it is open; the message says what to do.
         """
 
     def cached(self, key: object, make: Callable[[], Any]) -> Any:

@@ -60,9 +60,9 @@ class WithoutNoise(Context):
         """Return where an open file is."""
         return self.context.file(value)
 
-    def checkins_of_file(self, value: str) -> Any:
+    def checkins_of_file(self, value: str, *, public: bool = False) -> Any:
         """Return the check-ins in an open file."""
-        return self.context.checkins_of_file(value)
+        return self.context.checkins_of_file(value, public=public)
 
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
         """Return cached values, but draw noise anew."""

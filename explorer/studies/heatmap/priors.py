@@ -39,7 +39,7 @@ class Sources(Protocol):
     def file(self, value: str) -> Path:
         """Return the path of an open file."""
 
-    def checkins_of_file(self, value: str) -> Any:
+    def checkins_of_file(self, value: str, *, public: bool = False) -> Any:
         """Return the check-ins in an open file."""
 
     def cached(self, key: object, make: Callable[[], Any]) -> Any:
@@ -132,7 +132,7 @@ def priors_of(
 
 def _of_checkins(wanted: _Wanted, sources: Sources) -> FloatArray:
     """Return the users of a file of check-ins, each of mass 1."""
-    checkins, region = sources.checkins_of_file(wanted.value), wanted.region
+    checkins, region = sources.checkins_of_file(wanted.value, public=True), wanted.region
     if wanted.data and checkins.fingerprint == wanted.data.partition("-")[0]:
         raise ValueError(
             f"{wanted.name} holds the check-ins of the map itself; a prior is a public file about "

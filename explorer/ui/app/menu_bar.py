@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -409,9 +408,10 @@ class Menus:
 
     def _show_figures(self) -> None:
         if self.paper_figures is None:
-            # With the experiments, which the start-up does not need.
-            make = resolve_name("explorer.ui.dialogs.paper_figures:FiguresDialog")
-            self.paper_figures = make(self._window)
+            # Loads the experiments, which the start-up does not need.
+            from explorer.ui.dialogs.paper_figures import FiguresDialog
+
+            self.paper_figures = FiguresDialog(self._window)
         self.paper_figures.open_page()
 
     def add_workspace(self, key: str, page: Workspace) -> None:

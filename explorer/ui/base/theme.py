@@ -203,6 +203,7 @@ def _palette(c: Palette) -> QPalette:
         faded.setAlpha(150)
         palette.setColor(QPalette.ColorGroup.Disabled, key, faded)
     palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(c.border))
+    palette.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(c.text))
     return palette
 
 

@@ -45,6 +45,7 @@ from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.dialogs.export import ask_for_file
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.number_table import NumberTable
 
 MAX_DRAWS = 100_000
@@ -161,12 +162,12 @@ class FiguresDialog(QDialog):
         self.progress.setAccessibleName("Trials done")
         self.progress.setTextVisible(False)
         self.progress.setRange(0, 1)
-        self.state = styled_label("muted", word_wrap=True)
+        self.state = FixedSizeText("muted", lines=3)
         side = QWidget()
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 8, 0)
         column.addWidget(self.list, 1)
-        column.addWidget(styled_label("heading", "What must come out"))
+        column.addWidget(styled_label("heading", "What is expected"))
         column.addWidget(self.expected)
         column.addLayout(draws)
         column.addWidget(styled_label("heading", "Data"))

@@ -281,10 +281,11 @@ class GuaranteePanel(QScrollArea):
         column.setSpacing(4)
         self._grid, self._offer_grid = QGridLayout(), QGridLayout()
         for grid in (self._grid, self._offer_grid):
-            grid.setHorizontalSpacing(8)
             grid.setVerticalSpacing(4)
             grid.setColumnStretch(1, 1)
             column.addLayout(grid)
+        self._grid.setHorizontalSpacing(8)
+        self._offer_grid.setHorizontalSpacing(0)  # a box has room of its own beside it
         column.addStretch(1)
         self._layout.addWidget(self._rows_box)
         self.rows: list[ConditionRow] = []

@@ -248,7 +248,7 @@ class TrialContext:
         """Raise `LookupError`: priors come with the trial."""
         raise LookupError(f"{value}: a trial opens no file")
 
-    def checkins_of_file(self, value: str) -> Any:
+    def checkins_of_file(self, value: str, *, public: bool = False) -> Any:
         """Raise `LookupError`, as `file`."""
         return self.file(value)
 
