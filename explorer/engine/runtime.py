@@ -27,6 +27,7 @@ from explorer import checkins  # whose names are imported on first use
 from explorer.engine.computing import Computing
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.cluster import Cluster
+from explorer.engine.paths import checkins_cache
 from explorer.files import open_regular
 from explorer.studies.base.study import (
     Context,
@@ -379,8 +380,6 @@ def _open_without_dialog(
     path: Path, check: Callable[[], None], guessed: Collection[str]
 ) -> CheckinData:
     """Return the check-ins in a file; questions of the `guessed` kinds get the likeliest answer."""
-    from explorer.engine.paths import checkins_cache
-
     stopped: list[BaseException] = []
 
     def cancelled() -> bool:

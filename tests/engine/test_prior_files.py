@@ -30,7 +30,7 @@ def test_the_likeliest_people_of_a_public_file_are_taken(runtime, tmp_path: Path
     data = runtime.context().checkins_of_file(value, public=True)
     assert data.users == 60
     assert runtime.context().checkins_of_file(value, public=True) is data
-    with pytest.raises(ValueError, match=r"person or device.*columns called user"):
+    with pytest.raises(ValueError, match="columns called user"):
         runtime.context().checkins_of_file(value)
 
 
@@ -39,7 +39,7 @@ def test_who_is_protected_is_not_guessed(runtime, tmp_path: Path) -> None:
     path = written(tmp_path / "two.csv", "owner,device,time,lat,lon\n" + rows)
     value = runtime.add_file(path)
     assert runtime.context().checkins_of_file(value, public=True).users in (7, 9)
-    with pytest.raises(ValueError, match=r"two\.csv: Which column names the person or device\?"):
+    with pytest.raises(ValueError, match=r"two\.csv: .* person"):
         runtime.context().checkins_of_file(value)
 
 
@@ -47,7 +47,7 @@ def test_who_is_protected_is_not_guessed(runtime, tmp_path: Path) -> None:
 def test_where_somebody_is_is_not_guessed(runtime, tmp_path: Path, public: bool) -> None:
     rows = "".join(f"{i % 7},{line}\n" for i, line in enumerate(ROWS.splitlines()))
     value = runtime.add_file(written(tmp_path / "ab.csv", "user,time,a,b\n" + rows))
-    with pytest.raises(ValueError, match=r"ab\.csv: Which columns hold latitude and longitude\?"):
+    with pytest.raises(ValueError, match=r"ab\.csv: .* latitude"):
         runtime.context().checkins_of_file(value, public=public)
 
 

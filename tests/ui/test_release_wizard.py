@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import RecipeError
+from explorer.figures.pages.released import Released
 from explorer.release.ledger.settings import default_ledger
 from explorer.release.pipeline import NOT_BOOKED, draw, plan_release
 from explorer.release.rows.format import FORMAT_TAKEN
 from explorer.studies.base.study import Origin
+from explorer.ui.base.theme import LIGHT
 from explorer.ui.release.draft import (
     COPIED,
     COPIED_SENTENCE,
@@ -37,7 +39,7 @@ from explorer.ui.release.plan_page import (
     REVIEW_PAGE,
     WHAT_PAGE,
 )
-from explorer.ui.release.summary_panel import unit_of
+from explorer.ui.release.summary_panel import bare_map, unit_of
 from explorer.ui.release.workspace import CHANGED_RESULT
 from tests.release.plans import opened, place_in, plan_of, write_rows
 from tests.ui.access import tab_chain
@@ -665,3 +667,16 @@ def test_a_polygon_is_not_copied_without_asking(opened_window, qtbot, tmp_path) 
     (copy,) = (b for b in page.asking.buttons() if b is not page.asking.defaultButton())
     copy.click()
     assert page.plan.draft.text("box") == "40.7, -74.02, 40.88, -73.93"
+
+
+@pytest.mark.parametrize("total", [-3.5, 0.0, None])
+@pytest.mark.parametrize("top", [0.5, 0.0, -0.5])
+def test_a_map_is_drawn_whatever_the_noise_makes_of_its_numbers(
+    qapp, total: float | None, top: float
+) -> None:
+    """The noisy number of people of a small population can be negative."""
+    grid = np.full((4, 4), top)
+    what = Released("", "", grid=grid, box=(40.0, -75.0, 41.0, -74.0), total=total)
+    assert unit_of(what) == (100.0, "% of all people per cell")
+    image = bare_map(what, (300, 240), 1.0, LIGHT, QFont())
+    assert image.pixelColor(150, 60).alpha() == 255

@@ -101,6 +101,10 @@ PAGE = Page(
         "The paper (v1) prints e^(−ε₀) in its proof of the amplification (B.4), where e^(+ε₀) is "
         "right; with the minus sign the claim is false (m = 1e4, α₀ = 5, δ = 1e-6: true 0.085; "
         "errata user-A8).",
+        "The paper (v1) says in a remark that for α₀ ≤ ‖v‖₀/‖v‖₁ Theorem 4.3 gives roughly "
+        "α₀‖v‖₁/√m. That drops a factor of 4e^(α₀/2)√ln(4‖v‖₀/δ): at α₀ = 3, ‖v‖₀ = 33, "
+        "‖v‖₁ = 3.3, δ = 1e-12 and 1e8 shuffled items it says 0.00099 where the theorem gives "
+        "0.1005. It is drawn as printed and never claimed (errata user-A11).",
     ),
 )
 

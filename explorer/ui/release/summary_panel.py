@@ -473,11 +473,12 @@ _NAME_HALO = 2.5
 def unit_of(what: Released) -> tuple[float, str]:
     """Return the factor from the share in a cell to people, and the unit of the legend.
 
-    Without an estimated number of people the unit is a share in percent.
+    Without an estimated number of people above 0 the unit is a share in percent. The estimate of a
+    small population can be negative, because it is made of noisy numbers.
     """
     region, grid = what.region, what.grid
     assert grid is not None
-    if what.total is None:
+    if what.total is None or what.total <= 0:
         return 100.0, "% of all people per cell"
     if region is None:
         return what.total, "people per cell"
@@ -504,8 +505,6 @@ def bare_map(
     image = QImage(QSize(*size) * ratio, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(ratio)
     image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    painter.setFont(font)
     region, grid = what.region, what.grid
     rows, columns = grid.shape
     aspect = columns / rows if region is None else region.width_km / region.height_km
@@ -514,16 +513,20 @@ def bare_map(
     area = QRectF(0, 0, wide, wide / aspect)
     area.moveLeft((width - wide) / 2)
     factor, _ = unit_of(what)
-    top = float(grid.max()) or 1.0
+    top = float(grid.max())
+    top = top if top > 0 else 1.0
     levels = np.clip(grid[::-1] / top * 255, 0, 255).astype(np.uint8)
     table = colour_table(COLOUR_MAPS[0])
     pixels = np.ascontiguousarray(table[levels], np.uint8)
     cells = QImage(pixels.tobytes(), columns, rows, 3 * columns, QImage.Format.Format_RGB888)
-    painter.drawImage(area, cells)
-    if region is not None:
-        _draw_places(painter, area, region)
-    _draw_legend(painter, QRectF(0, height - _LEGEND, width, _BAR), table, top * factor, colours)
-    painter.end()
+    legend = QRectF(0, height - _LEGEND, width, _BAR)
+    # Ended on errors as well: a painter that outlives its image crashes the program.
+    with QPainter(image) as painter:
+        painter.setFont(font)
+        painter.drawImage(area, cells)
+        if region is not None:
+            _draw_places(painter, area, region)
+        _draw_legend(painter, legend, table, top * factor, colours)
     return image
 
 
