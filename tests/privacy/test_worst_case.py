@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from explorer.privacy import shuffle_rdp as rdp
-from explorer.privacy.shuffle_rdp import worst_case
+from explorer.privacy.shuffle_rdp import worst_case, worst_case_unsampled as unsampled
 from explorer.privacy.shuffle_rdp.numerical import CloneRounds, LowerRounds, depth_for
 from explorer.privacy.shuffling import Clones
 
@@ -176,17 +176,110 @@ def test_renyi_levels_of_the_envelope_lie_above_the_corners_and_near_them():
 
 
 def test_where_it_is_not_offered_the_reason_stands():
-    bound = rdp.worst_case_epsilon([2.0, 2.0, 30.0], [10, 10, 10], [10, 100, 100], 1, 1e-3)
+    bound = rdp.worst_case_epsilon([2.0, 2.0, 30.0], [1, 10, 10], [1, 100, 100], 1, 1e-3)
     assert bound.valid.tolist() == [False, True, False]
-    assert worst_case.UNSAMPLED in bound.reason
+    assert worst_case.ALONE in bound.reason
     assert worst_case.OUTSIDE in bound.reason
     with pytest.raises(ValueError, match="k < n"):
         rdp.WorstRound(2.0, 10, 10)
 
 
+@pytest.mark.parametrize(
+    ("eps0", "n", "T", "delta", "ratio"),
+    [
+        (1.0, 100_000, 100, 1e-6, 1.002),
+        pytest.param(2.0, 1000, 10, 1e-6, 1.02, marks=pytest.mark.full),
+    ],
+)
+def test_rounds_without_sampling_lie_between_the_corners_and_the_clones(eps0, n, T, delta, ratio):
+    bound = rdp.WorstCaseRounds(eps0, n, n).epsilon(delta, T).value
+    lower = LowerRounds(eps0, n, n).epsilon(delta, T).value
+    assert lower < bound <= ratio * lower
+    assert bound < CloneRounds(eps0, n, n, Clones.STRONGER).epsilon(delta, T).value
+
+
+def test_one_round_without_sampling_is_that_of_amplification():
+    delta = np.array([1e-9, 1e-6, 1e-3])
+    bound = rdp.worst_case_epsilon(1.0, 1000, 1000, 1, delta)
+    assert bound.value == pytest.approx(unsampled.unsampled_round_epsilon(1.0, 1000, delta).value)
+    rounds = rdp.WorstCaseRounds(1.0, 1000, 1000)
+    for eps, target in zip(bound.value, delta, strict=True):
+        assert rounds.delta(eps, 1).value == pytest.approx(target, rel=0.02)
+        assert rounds.delta(eps, 1).value <= target * (1 + 1e-6)
+
+
+def test_few_clients_without_sampling_are_no_worse_than_the_clones():
+    """Theorem 2 can be above them there; the smaller is composed."""
+    bound = rdp.WorstCaseRounds(1.0, 30, 30).epsilon(1e-3, 3).value
+    assert bound <= CloneRounds(1.0, 30, 30, Clones.STRONGER).epsilon(1e-3, 3).value * (1 + 2e-3)
+
+
+def test_a_search_stops_when_it_is_not_wanted_and_goes_on_from_there():
+    rounds = rdp.WorstCaseRounds(2.0, 500, 10_000)
+    asked = []
+
+    def stop() -> None:
+        asked.append(True)
+        if len(asked) == 20:
+            raise KeyboardInterrupt
+
+    rounds.check = stop
+    with pytest.raises(KeyboardInterrupt):
+        rounds.epsilon(1e-5, 400)
+    rounds.check = lambda: None
+    assert rounds.epsilon(1e-5, 400) == rdp.WorstCaseRounds(2.0, 500, 10_000).epsilon(1e-5, 400)
+
+
 def test_an_open_search_claims_nothing(monkeypatch):
-    monkeypatch.setattr(worst_case, "BOXES", 3)
-    bound = rdp.worst_case_epsilon(math.log(2), 5000, 50_000, 1, 1e-6)
+    monkeypatch.setattr(worst_case, "TRIANGLES", 3)
+    bound = rdp.worst_case_epsilon(2.0, 60, 10_000, 1, 1e-6)
     assert not bound.valid
     assert bound.reason == worst_case.OPEN
-    assert rdp.worst_case_rdp(rdp.WorstCaseRounds(math.log(2), 5000, 50_000), [2]) is None
+    assert rdp.worst_case_rdp(rdp.WorstCaseRounds(2.0, 60, 10_000), [2]) is None
+
+
+@given(
+    st.floats(0.05, 5.0),
+    st.integers(41, 120),
+    st.floats(0.0, 8.0),
+    st.lists(st.integers(0, 120), min_size=9, max_size=9),
+    st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3),
+)
+@settings(deadline=None)
+def test_a_triangle_is_above_every_composition_in_it(eps0, k, deviations, corners, shares):
+    """Of any shape and size, at vertices that are no whole compositions as well."""
+    n = 50 * k
+    round_ = rdp.WorstRound(eps0, k, n)
+    eps = min(deviations * round_.deviation, 0.99 * round_.pure)
+    vertices = np.array(corners, float).reshape(3, 3) + np.eye(3)
+    vertices *= k / vertices.sum(axis=1, keepdims=True)
+    inside = np.floor(np.array(shares) / sum(shares) @ vertices)
+    inside[2] = k - inside[0] - inside[1]
+    # So that it lies inside after rounding.
+    shift = inside - np.array(shares) / sum(shares) @ vertices
+    contour = round_._contour(eps)
+    bounds, _ = contour.over((vertices + shift)[None])
+    exact = rdp.composition_delta(eps, eps0, k, n, tuple(int(j) for j in inside))
+    assert exact <= bounds[0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "T", "ratio"), [(1000, 1e6, 100_000, 1.005), (100_000, 1e6, 100, 1.001)]
+)
+def test_where_the_corners_meet_the_search_closes(k, n, T, ratio):
+    """At ε₀ = ln 2 all compositions have the same variance."""
+    rounds = rdp.WorstCaseRounds(math.log(2), k, n)
+    lower = LowerRounds(math.log(2), k, n).epsilon(1e-8, T).value
+    assert lower < rounds.epsilon(1e-8, T).value <= ratio * lower
+
+
+def test_the_quadratic_is_largest_where_it_is_found():
+    heights = np.array([[1.0, 0.7, 0.2], [1.0, 1.0, 1.0], [0.0, 5.0, 0.0], [2.0, 1.9, 1.95]])
+    bend = np.array([3.0, 6.0, 1e-9, 0.4])
+    parts = np.linspace(0, 1, 201)
+    first, second = (a.ravel() for a in np.meshgrid(parts, parts))
+    shares = np.stack([first, second, 1 - first - second])[:, first + second <= 1 + 1e-12]
+    tried = heights @ shares + bend[:, None] * (1 - (shares**2).sum(axis=0)) / 4
+    found = worst_case._highest(heights, bend)
+    assert np.all(found >= tried.max(axis=1) - 1e-12)
+    assert found == pytest.approx(tried.max(axis=1), rel=1e-4)

@@ -1,22 +1,28 @@
-"""The worst ε₀-LDP randomiser of a sampled round (k < n), certified from above.
+"""The worst ε₀-LDP randomisers of T rounds of the shuffle, certified from above.
 
-Of n clients k are drawn in secret without replacement, all use one common, non-adaptive randomiser,
-and their messages are shuffled. With E = e^ε₀, e = e^ε, γ = k/n no such randomiser and no data set
-has a larger δ(ε) than the largest, over compositions j_A + j_B + j_C = k, of
+In a round k of n clients are drawn in secret without replacement, all use one common, non-adaptive
+randomiser, and their messages are shuffled. With E = e^ε₀, e = e^ε, γ = k/n and k < n (for k = n
+see `worst_case_unsampled`) no such randomiser and no data set has a larger δ(ε) than the largest,
+over compositions j_A + j_B + j_C = k, of
 
     f(j) = E[((γ/k)·ΣG_i − (1−γ)(e−1))₊],
 
 G_i independent, j_t of them with law t: A = 2RR if all others hold the old value, B = 2RR if they
 hold the new one, C = 3RR. The corners (one law alone) are attained by these randomisers. That they
-are the maximum is checked at every ε by branch and bound, within a number of boxes; where the
+are the maximum is checked at every ε by branch and bound, within a number of triangles; where the
 search does not close, nothing is claimed. The proof stands in ``resources/guide/worst-case.md``.
 
 **One f** is an integral along a vertical line, f = (γ/k)·(1/2πi)∫ E[e^{zX}]/z² dz, X = ΣG − θ. It
 errs upwards only: Gaussian noise added to X raises the mean of a convex function, what is left out
 behind the last node is bounded, and the step's error is a sum of positive terms.
 
-**A box** of compositions is bounded by what all of it has in common and, for the rest, by the law
-G_* of the clones, a mean-preserving spread of the three.
+**A triangle** of compositions is bounded in two ways, of which the smaller holds. By what all of it
+has in common and, for the rest, by the law G_* of the clones, a mean-preserving spread of the
+three. Or from its vertices: the integrand is e^{j·L} at each node, with L the logarithms of the
+transforms, so over a triangle it exceeds what is linear between its vertices by less than a sixth
+of the squared change of j·L along a side times the largest modulus; and its modulus is convex in j,
+so it never exceeds the moduli at the vertices. The sum over nodes takes whichever costs less at
+each. Near ε₀ = ln 2, where A, B and C leak equally much, one triangle is enough.
 
 **T rounds.** The largest f is a hockey-stick curve, so it is that of one pair of laws, which
 dominates every round whatever came before. Between losses where it is known it is replaced by its
@@ -32,7 +38,7 @@ G_* alone is); Girgis, Data & Diggavi 2021, Theorem 2 (2RR as a lower bound).
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,13 +51,24 @@ from explorer.privacy.core.roots import rough_root
 from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import RoundLoss, three_symbol_loss
 from explorer.privacy.shuffle_rdp.lower import lower_rdp_table
-from explorer.privacy.shuffle_rdp.numerical import DEPTHS, TRUNCATED_EXCESS, depth_for
+from explorer.privacy.shuffle_rdp.numerical import (
+    DEPTHS,
+    TRUNCATED_EXCESS,
+    CloneRounds,
+    depth_for,
+)
 from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon
+from explorer.privacy.shuffle_rdp.worst_case_unsampled import (
+    MAX_EPS0,
+    MIN_EPS0,
+    UnsampledRound,
+)
+from explorer.privacy.shuffling import Clones
 
 WORST_CASE = Reference(
     "this program",
-    "worst case of the sampled shuffle (proof in the guide)",
+    "worst case of the shuffle (proof in the guide)",
     "doubles with bounded remainders; rounded up",
 )
 CORNERS = Reference(
@@ -59,15 +76,13 @@ CORNERS = Reference(
     "the pair of Theorem 2 and randomised response on three symbols",
     "the larger Rényi divergence, of 2RR in both directions, rounded down",
 )
-MIN_EPS0, MAX_EPS0 = 0.01, 20.0
-"""Range of ε₀ where the search is offered."""
-BOXES = 2500
-"""Boxes that one search may look at."""
-FIRST_BOXES = 800
-"""Boxes after which a wide gap is good enough, which is so near ε₀ = ln 2 only."""
+TRIANGLES = 2500
+"""Triangles that one search may look at."""
+FIRST_TRIANGLES = 300
+"""Triangles after which a wide gap is good enough, which is so of some hundred messages only."""
 NARROW_GAP, WIDE_GAP, CLOSED_GAP = 1e-3, 2e-2, 5e-2
-"""Relative distances of the bound from the largest corner: at which the search ends, at first and
-after `FIRST_BOXES`, and at which it has closed."""
+"""Relative distances of the bound from the largest known f: at which the search ends, at first and
+after `FIRST_TRIANGLES`, and at which it has closed."""
 _LISTED = 40
 """Messages up to which all compositions are evaluated."""
 _BATCH = 64
@@ -116,7 +131,7 @@ def _log_transforms(laws: _Laws, z: Any) -> Any:
 
 
 class _Contour:
-    """f of compositions and of boxes at one ε, as an integral along one line.
+    """f of compositions and of triangles of them at one ε, as an integral along one line.
 
     Parameters
     ----------
@@ -137,7 +152,7 @@ class _Contour:
         self._laws = _laws(E, e)
         tilts = [self._tilt(t, k, E) for t in range(3)]
         self._corners = np.diag([k, k, k, 0.0])[:3]
-        # The line of the corner that is probably the largest serves all boxes: any is a bound.
+        # The line of the corner that is probably the largest serves all: any is a bound.
         self._use(min(tilts, key=lambda tilt: tilt[1] if tilt[1] == tilt[1] else math.inf))
         heights = self.values(self._corners)
         best = int(np.argmax(heights))
@@ -191,13 +206,49 @@ class _Contour:
 
     def values(self, counts: FloatArray) -> FloatArray:
         """Return f of messages by law, an upper bound each; shape (m, 4) to (m,)."""
-        logs = counts @ self._transforms + self._rest
-        first = np.exp(logs[:, 0].real)
-        return np.asarray(
-            self._unit
-            * (np.exp(logs).real @ self._weight + first * self._tail + self._left_out)
-            * (1 + _ROUNDING)
-        )
+        terms = np.exp(counts @ self._transforms + self._rest)
+        return self._total(terms.real, np.abs(terms[:, 0]))
+
+    def _total(self, terms: FloatArray, first: FloatArray) -> FloatArray:
+        """Return f from the integrand at the nodes and its modulus at the first."""
+        total = terms @ self._weight + first * self._tail + self._left_out
+        return np.asarray(self._unit * total * (1 + _ROUNDING))
+
+    def over(self, triangles: FloatArray) -> tuple[FloatArray, float]:
+        """Return upper bounds on f over triangles of compositions, and the largest f at a vertex.
+
+        Parameters
+        ----------
+        triangles : ndarray of float, shape (m, 3, 3)
+            Of each vertex the messages by law, which need not be whole.
+        """
+        logs = self._transforms[:3]
+        terms = np.exp(triangles @ logs + self._rest)
+        moduli = np.abs(terms)
+        sides = triangles - np.roll(triangles, 1, axis=1)
+        bend = moduli.max(axis=1) * (np.abs(sides @ logs) ** 2).max(axis=1)
+        smooth = bend / 6 < (moduli - terms.real).max(axis=1)
+        upper = self._total(np.where(smooth[:, None], terms.real, moduli), moduli[:, :, 0])
+        curved = _highest(upper, self._unit * np.where(smooth, bend, 0.0) @ self._weight)
+        # Only whole messages count.
+        shared = np.ceil(triangles.min(axis=1) - 1e-6)
+        rest = np.maximum(self._k - shared.sum(axis=1), 0.0)
+        bounds = np.fmin(curved, self.values(np.column_stack([shared, rest])))
+        best = float(self._total(terms.real, moduli[:, :, 0]).max())
+        return np.where(np.isnan(bounds), math.inf, bounds), best
+
+
+def _highest(heights: FloatArray, bend: FloatArray) -> FloatArray:
+    """Return the largest Σλᵢhᵢ + bend·Σ_{i<j}λᵢλⱼ/2 of λ ≥ 0 with sum 1; shape (m, 3) to (m,)."""
+    top = heights.max(axis=1)
+    bend = np.maximum(bend, 1e-15 * top)
+    # λ is the point of the simplex nearest to y, of which what is 1 below the largest has no part.
+    y = np.maximum(2 * (heights - top[:, None]) / bend[:, None], -1.0)
+    ordered = -np.sort(-y, axis=1)
+    level = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, 4)
+    shares = np.maximum(y - level.max(axis=1, keepdims=True), 0.0)
+    spread = (1 - (shares**2).sum(axis=1)) / 4
+    return np.asarray(top + bend * ((shares * y).sum(axis=1) / 2 + spread))
 
 
 class Certificate(NamedTuple):
@@ -209,16 +260,43 @@ class Certificate(NamedTuple):
         No composition has a larger f.
     corner : float
         The largest corner by the same integral, an upper bound on it.
-    boxes : int
-        Boxes looked at.
+    triangles : int
+        Triangles looked at.
     closed : bool
-        Whether the value lies within `CLOSED_GAP` of the corner.
+        Whether the value lies within `CLOSED_GAP` of the largest known f.
     """
 
     value: float
     corner: float
-    boxes: int
+    triangles: int
     closed: bool
+
+
+def _deviation(eps0: float, k: float, n: float) -> float:
+    """Return the largest standard deviation of the loss of one round, to first order."""
+    E = math.exp(eps0)
+    return k / n * (E - 1) * math.sqrt(max(1 / E, 2 / (E + 2)) / k)
+
+
+class _Round(Protocol):
+    """The worst case of one round.
+
+    Attributes
+    ----------
+    pure : float
+        The loss is never larger.
+    deviation : float
+        Its standard deviation, to first order.
+    """
+
+    pure: float
+    deviation: float
+
+    def certify(self, eps: float) -> Certificate:
+        """Return an upper bound on δ at ε ≥ 0."""
+
+    def epsilon(self, delta: float) -> Certificate | None:
+        """Return ε at δ in (0, 1] as the value of a certificate; None if the search is open."""
 
 
 class WorstRound:
@@ -244,8 +322,7 @@ class WorstRound:
             raise ValueError(f"k = {k:g} of n = {n:g}: the sampled worst case needs k < n")
         self.k, self.n, self.gamma = float(k), float(n), k / n
         self.pure = float(pure_epsilon(eps0, k, n))
-        E = math.exp(self.eps0)
-        self.deviation = self.gamma * (E - 1) * math.sqrt(max(1 / E, 2 / (E + 2)) / self.k)
+        self.deviation = _deviation(self.eps0, self.k, self.n)
         self._known: dict[float, Certificate] = {}
 
     def corner(self, eps: float) -> float:
@@ -277,34 +354,32 @@ class WorstRound:
             # Of few messages inner compositions may be far above the corners, but can all be tried.
             every = contour.values(_compositions(int(self.k)))
             return Certificate(min(float(every.max()), 1.0), corner, every.size, True)
-        boxes = np.array([[0.0, self.k, 0.0, self.k]])
-        values = contour.values(_common(boxes, self.k))
+        triangles = self.k * np.eye(3)[None]
+        bounds, best = contour.over(triangles)
         settled, looked = corner, 1
         while True:
-            # A single composition is as narrow as a box gets.
-            wide = (boxes[:, 0] < boxes[:, 1]) | (boxes[:, 2] < boxes[:, 3])
-            settled = max(settled, float(values[~wide].max(initial=0.0)))
-            gap = NARROW_GAP if looked < FIRST_BOXES else WIDE_GAP
-            live = wide & (values > (1 + gap) * corner)
-            settled = max(settled, float(values[wide & ~live].max(initial=0.0)))
-            boxes, values = boxes[live], values[live]
-            if not values.size or looked >= BOXES:
+            gap = NARROW_GAP if looked < FIRST_TRIANGLES else WIDE_GAP
+            live = bounds > (1 + gap) * best
+            settled = max(settled, float(bounds[~live].max(initial=0.0)))
+            triangles, bounds = triangles[live], bounds[live]
+            if not bounds.size or looked >= TRIANGLES:
                 break
-            order = np.argsort(values)[::-1]
-            room = max(1, min(_BATCH, (BOXES - looked) // 2))
+            order = np.argsort(bounds)[::-1]
+            room = max(1, min(_BATCH, (TRIANGLES - looked) // 2))
             split, kept = order[:room], order[room:]
-            parts = _halves(boxes[split], self.k)
+            parts = _halves(triangles[split])
             looked += parts.shape[0]
-            fresh = contour.values(_common(parts, self.k))
-            boxes = np.concatenate([boxes[kept], parts])
-            values = np.concatenate([values[kept], fresh])
-        value = max(settled, float(values.max(initial=0.0)))
-        return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * corner)
+            fresh, height = contour.over(parts)
+            best = max(best, height)
+            triangles = np.concatenate([triangles[kept], parts])
+            bounds = np.concatenate([bounds[kept], fresh])
+        value = max(settled, float(bounds.max(initial=0.0)))
+        return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * best)
 
     def epsilon(self, delta: float) -> Certificate | None:
         """Return ε at δ in (0, 1] as the value of a certificate; None if the search is open.
 
-        Corner and boxes are those of the search at that ε.
+        Corner and triangles are those of the search at that ε.
         """
         at_zero = self.certify(0.0)
         if at_zero.value <= delta:
@@ -336,6 +411,37 @@ class WorstRound:
         return math.log(max(corner, 1e-300)) if math.isfinite(corner) else math.log(1e-300)
 
 
+class _UnsampledRound:
+    """The worst case of one round of all n clients, by Theorem 2 or the clones: the smaller.
+
+    Parameters
+    ----------
+    eps0 : float
+        In [0.01, 20].
+    n : float
+        In [2, 1e12].
+    """
+
+    def __init__(self, eps0: float, n: float) -> None:
+        self._search = UnsampledRound(eps0, n)
+        self._clones = CloneRounds(eps0, n, n, Clones.STRONGER)
+        self.pure, self.deviation = eps0, _deviation(eps0, n, n)
+        self._known: dict[float, Certificate] = {}
+
+    def certify(self, eps: float) -> Certificate:
+        """Return an upper bound on δ(ε) over all ε₀-LDP randomisers and data sets, ε ≥ 0."""
+        if eps not in self._known:
+            found = self._search.certify(eps)
+            value = min(found.value, self._clones.delta(eps, 1).value)
+            self._known[eps] = Certificate(value, min(found.corner, value), found.boxes, True)
+        return self._known[eps]
+
+    def epsilon(self, delta: float) -> Certificate:
+        """Return ε at δ in (0, 1] as the value of a certificate."""
+        found = self._search.epsilon(delta)
+        return Certificate(found.value, math.nan, found.boxes, True)
+
+
 def _compositions(k: int) -> FloatArray:
     """Return all compositions of k messages, a row each, with none of G_*."""
     a, b = (part.ravel().astype(float) for part in np.indices((k + 1, k + 1)))
@@ -344,25 +450,16 @@ def _compositions(k: int) -> FloatArray:
     return np.stack([a, b, k - a - b, np.zeros(a.size)], axis=1)
 
 
-def _common(boxes: FloatArray, k: float) -> FloatArray:
-    """Return the messages that all compositions of a box share, by law, the rest as G_*."""
-    a, b = boxes[:, 0], boxes[:, 2]
-    c = np.maximum(k - boxes[:, 1] - boxes[:, 3], 0.0)
-    return np.stack([a, b, c, k - a - b - c], axis=1)
-
-
-def _halves(boxes: FloatArray, k: float) -> FloatArray:
-    """Return the boxes [a, a′]×[b, b′] halved along the longer side, cut to a + b ≤ k."""
-    rows = np.arange(boxes.shape[0])
-    side = np.where(boxes[:, 1] - boxes[:, 0] >= boxes[:, 3] - boxes[:, 2], 0, 2)
-    middle = np.floor(0.5 * (boxes[rows, side] + boxes[rows, side + 1]))
-    left, right = boxes.copy(), boxes.copy()
-    left[rows, side + 1] = middle
-    right[rows, side] = middle + 1
-    parts = np.concatenate([left, right])
-    parts[:, 1] = np.minimum(parts[:, 1], k - parts[:, 2])
-    parts[:, 3] = np.minimum(parts[:, 3], k - parts[:, 0])
-    return np.asarray(parts[(parts[:, 0] <= parts[:, 1]) & (parts[:, 2] <= parts[:, 3])])
+def _halves(triangles: FloatArray) -> FloatArray:
+    """Return the halves of triangles cut across their longest sides."""
+    rows = np.arange(triangles.shape[0])
+    first = np.abs(triangles - np.roll(triangles, -1, axis=1)).sum(axis=2).argmax(axis=1)
+    second = (first + 1) % 3
+    middle = (triangles[rows, first] + triangles[rows, second]) / 2
+    left, right = triangles.copy(), triangles.copy()
+    left[rows, first] = middle
+    right[rows, second] = middle
+    return np.concatenate([left, right])
 
 
 class Envelope(NamedTuple):
@@ -372,18 +469,18 @@ class Envelope(NamedTuple):
     ----------
     loss : RoundLoss or None
         The law of the pair whose curve runs above all points; None if a search is open.
-    boxes : int
-        Boxes that all searches looked at.
+    triangles : int
+        Triangles that all searches looked at.
     gap : float
         Largest relative distance of a point from its corner.
     """
 
     loss: RoundLoss | None
-    boxes: int
+    triangles: int
     gap: float
 
 
-def envelope(round_: WorstRound, depth: float) -> Envelope:
+def envelope(round_: _Round, depth: float, check: Callable[[], None] = lambda: None) -> Envelope:
     """Return the pair that dominates every ε₀-LDP randomiser's sampled round.
 
     Parameters
@@ -392,26 +489,29 @@ def envelope(round_: WorstRound, depth: float) -> Envelope:
     depth : float
         Losses are searched up to the first whose δ is below e^−depth; that δ is left out of the
         law (`RoundLoss.missing`).
+    check : callable, optional
+        Called before each search; it may raise.
 
     References
     ----------
     This program; corollary (c) of Theorem 1 of the guide's page on the worst case.
     """
     apart = round_.deviation / _PER_DEVIATION
-    rises, heights, boxes, gap = [], [], 0, 0.0
+    rises, heights, looked, gap = [], [], 0, 0.0
     for i in range(_MOST_LOSSES):
         # Far out the curve bends less than it falls: there losses may lie further apart.
         eps = min(apart * (i if i < _FINE_LOSSES else 2 * i - _FINE_LOSSES), round_.pure)
+        check()
         found = round_.certify(eps)
-        boxes += found.boxes
+        looked += found.triangles
         if not found.closed:
-            return Envelope(None, boxes, found.value / found.corner - 1)
+            return Envelope(None, looked, found.value / found.corner - 1)
         gap = max(gap, found.value / found.corner - 1 if found.corner else 0.0)
         rises.append(math.expm1(eps))
         heights.append(found.value)
         if eps >= round_.pure or found.value <= math.exp(-depth):
             break
-    return Envelope(_loss_of_curve(np.array(rises), np.array(heights)), boxes, gap)
+    return Envelope(_loss_of_curve(np.array(rises), np.array(heights)), looked, gap)
 
 
 def _loss_of_curve(rise: FloatArray, height: FloatArray) -> RoundLoss:
@@ -464,11 +564,19 @@ class WorstCaseRounds:
     Parameters
     ----------
     eps0, k, n : float
-        As of `WorstRound`.
+        As of `WorstRound`, or 2 ≤ k = n.
+
+    Attributes
+    ----------
+    round : WorstRound
+        Of k < n, else the same of a round without sampling.
+    check : callable
+        Called before each search; it may raise, and what is known by then is kept.
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
-        self.round = WorstRound(eps0, k, n)
+        self.round: _Round = WorstRound(eps0, k, n) if k < n else _UnsampledRound(eps0, n)
+        self.check: Callable[[], None] = lambda: None
         self._routes: dict[float, tuple[Envelope, Composition | None]] = {}
 
     def epsilon(self, delta: float, T: int) -> Certified | None:
@@ -505,21 +613,21 @@ class WorstCaseRounds:
     def composition(self, depth: float) -> Composition | None:
         """Return the composition of that law; None if a search is open."""
         if depth not in self._routes:
-            curve = envelope(self.round, depth)
+            curve = envelope(self.round, depth, self.check)
             route = None if curve.loss is None else Composition(curve.loss, Role.UPPER)
             self._routes[depth] = curve, route
         return self._routes[depth][1]
 
 
-OPEN = "the search for a worse composition of messages did not close within its 2,500 boxes"
-UNSAMPLED = "proved for sampled rounds only: k < n"
+OPEN = "the search for a worse composition of messages did not close within its 2,500 triangles"
+ALONE = "searched for two clients and more"
 OUTSIDE = f"searched for ε₀ from {MIN_EPS0:g} to {MAX_EPS0:g} only"
 
 
 def why_no_worst_case(eps0: float, k: float, n: float) -> str:
     """Return why the worst case of a round is not offered; empty if it is."""
-    if k >= n:
-        return UNSAMPLED
+    if n < 2:
+        return ALONE
     return "" if MIN_EPS0 <= eps0 <= MAX_EPS0 else OUTSIDE
 
 
@@ -534,8 +642,8 @@ def worst_case_epsilon(
     """Return ε at δ of T rounds of the worst ε₀-LDP randomisers, from above.
 
     Holds for one common, non-adaptive randomiser a round, which may depend on earlier rounds.
-    Arguments broadcast. Not valid where k = n, where ε₀ is outside [0.01, 20], and where a search
-    is open.
+    Arguments broadcast. Not valid for one client, where ε₀ is outside [0.01, 20], and where a
+    search is open.
 
     Parameters
     ----------

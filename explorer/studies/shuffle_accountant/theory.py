@@ -316,16 +316,23 @@ def composed_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
     return composed_bound(clones, points.five, side, context, clones_key(variant))
 
 
+def _worst_rounds(
+    local: float, sampled: float, clients: float, context: Context
+) -> rdp.WorstCaseRounds:
+    """Return the kept rounds of the worst case, which stop when the answer is not wanted."""
+    rounds: rdp.WorstCaseRounds = context.cached(
+        ("shuffle-rdp", "worst case", local, sampled, clients),
+        lambda: rdp.WorstCaseRounds(local, sampled, clients),
+    )
+    rounds.check = context.check
+    return rounds
+
+
 def worst_case(points: Rounds, context: Context) -> Bound:
     """Return ε at δ of the worst randomiser that all clients of a round share, from above."""
 
     def prepare(local: float, sampled: float, clients: float) -> rdp.WorstCaseRounds:
-        context.check()
-        rounds: rdp.WorstCaseRounds = context.cached(
-            ("shuffle-rdp", "worst case", local, sampled, clients),
-            lambda: rdp.WorstCaseRounds(local, sampled, clients),
-        )
-        return rounds
+        return _worst_rounds(local, sampled, clients, context)
 
     return rdp.worst_case_epsilon(*points.five, prepare)
 
@@ -339,10 +346,7 @@ def worst_case_levels(points: Rounds, context: Context) -> Bound:
         context.check()
         reason = rdp.why_no_worst_case(local, sampled, clients)
         if not reason:
-            rounds: rdp.WorstCaseRounds = context.cached(
-                ("shuffle-rdp", "worst case", local, sampled, clients),
-                partial(rdp.WorstCaseRounds, local, sampled, clients),
-            )
+            rounds = _worst_rounds(local, sampled, clients, context)
             levels = rdp.worst_case_rdp(rounds, points.order[which == i])
             if levels is not None:
                 value[which == i] = levels
