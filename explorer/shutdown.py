@@ -60,14 +60,15 @@ def call_on_signal(function: Callable[[], object]) -> None:
 def interrupts_deferred() -> Iterator[None]:
     """Raise an interrupt of the block only when it is left.
 
-    An extension module whose import is interrupted may abort the process.
+    An extension module whose import is interrupted may abort the process, and Qt's classes, which
+    are completed on first use, lack their members ever after.
     """
-    _state["deferred"] = 1
+    _state["deferred"] = _state.get("deferred", 0) + 1
     try:
         yield
     finally:
-        del _state["deferred"]
-    if "signal" in _state and not _on_signal:
+        _state["deferred"] -= 1
+    if "signal" in _state and not _on_signal and not _state["deferred"]:
         raise Terminated if _state["signal"] == signal.SIGTERM else KeyboardInterrupt
 
 
@@ -133,7 +134,7 @@ def end_now(code: int) -> NoReturn:
 
 def _interrupt(number: int, _frame: object) -> None:
     _state.setdefault("signal", number)
-    if not _on_signal and "deferred" not in _state:
+    if not _on_signal and not _state.get("deferred"):
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 

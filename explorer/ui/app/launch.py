@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 
+from explorer import shutdown
 from explorer.ui.app.options import WindowOptions
 from explorer.ui.base.startup_tuning import tune_imports
 
@@ -229,6 +230,8 @@ def run_window(options: WindowOptions) -> int:
         os.environ["QT_SCALE_FACTOR"] = str(options.scale)
     require()
     tune_imports()
-    from explorer.ui.app.application import Application  # imports Qt
+    with shutdown.interrupts_deferred():
+        from explorer.ui.app.application import Application  # imports Qt
 
-    return Application(options, sys.argv[:1]).run()
+        application = Application(options, sys.argv[:1])
+    return application.run()

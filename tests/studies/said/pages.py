@@ -86,6 +86,12 @@ def _itemwise() -> tuple[str | Said, ...]:
         "1e4",
         "1e-6",
         Measured("0.085"),
+        "33",
+        "3.3",
+        "1e-12",
+        "1e8",
+        Said(3.0 * 3.3 / math.sqrt(1e8)),
+        Said(float(um.theorem43_epsilon(3.0, 1e-12, 1e8, 33, 3.3).epsilon)),
     )
 
 
