@@ -28,7 +28,7 @@ GRIDS = {
     "shuffle-rdp": ("eps0=0.5,2", "n=1e4,1e5", "k=100,500"),
     "amplification": ("n=1e3,1e5", "delta=1e-9:1e-6:2"),
     "histograms": ("eps=0.5,1", "d=10,100"),
-    "cldp-sgd": ("eps0=1,2", "n=1e4,6e4"),
+    "cldp-sgd": ("eps0=1,2", "n=400,500"),
     "choose-alpha": ("eps1=0.1,0.2",),
     "itemwise": ("m=10,20",),
     "linear-queries": ("model=central,local", "n=1e4,1e5"),
@@ -49,6 +49,9 @@ def tiny(study_id: str):
     if study_id == "private-regression":
         sweep = Sweep("n", 200, 400, 2, sweep.scale)
         request = request.with_value("trials", 2)
+    if study_id == "cldp-sgd":  # trains
+        for key, value in (("epochs", 2), ("k", 100), ("runs", 1)):
+            request = request.with_value(key, value)
     return replace(request, sweep=sweep)
 
 
