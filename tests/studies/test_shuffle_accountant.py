@@ -184,7 +184,7 @@ def test_the_clones_levels_are_what_one_round_is_claimed_to_have(study, variant,
 
 def test_lower_bounds_lie_below_upper_bounds(study):
     for key, low, high in (("eps0", 0.1, 8), ("k", 10, 1e6), ("T", 1, 1e6), ("delta", 1e-12, 0.1)):
-        shown = curves(ask(study, key, low, high, 7)[-1])
+        shown = curves(ask(study, key, low, high, 4)[-1])
         lower = shown["lower_2rr"]
         for name in ("theorem1", "clones_numerical", "clones_closed", "unamplified", "cap"):
             upper = shown[name]
@@ -224,13 +224,13 @@ def test_sliders_asking_for_too_many_say_so(study):
 
 
 def test_gamma_is_an_axis_and_not_a_slider(study):
-    by_gamma = curves(ask(study, "gamma", 1e-4, 1e-2, 5)[-1])
-    by_k = curves(ask(study, "k", 1e2, 1e4, 5)[-1])
+    by_gamma = curves(ask(study, "gamma", 1e-4, 1e-2, 3)[-1])
+    by_k = curves(ask(study, "k", 1e2, 1e4, 3)[-1])
     np.testing.assert_allclose(by_gamma["theorem1"].x * 1e6, by_k["theorem1"].x, rtol=1e-9)
     np.testing.assert_allclose(by_gamma["theorem1"].y, by_k["theorem1"].y, rtol=1e-12)
     with pytest.raises(ValueError, match=r"^gamma: "):
         ask(study, gamma=0.5)
-    tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 7)[-1])
+    tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 3)[-1])
     snapshots.check(tiny["theorem1"].undefined_reason)
 
 
@@ -502,7 +502,7 @@ def test_theorem_1_alone_is_drawn_where_the_cap_is_smaller(study):
 
 def test_the_comparator_is_the_same_on_every_axis(study):
     values = [
-        ask(study, key, low, high, 9, T=10**5)[-1].readout("clones_numerical").value
+        ask(study, key, low, high, 3, T=10**5)[-1].readout("clones_numerical").value
         for key, low, high in (("T", 1, 1e8), ("T", 1e5, 2e5), ("n", 1e5, 1e7), ("eps0", 1, 3))
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-9)

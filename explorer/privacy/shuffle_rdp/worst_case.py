@@ -153,11 +153,13 @@ class _Contour:
         tilts = [self._tilt(t, k, E) for t in range(3)]
         self._corners = np.diag([k, k, k, 0.0])[:3]
         # The line of the corner that is probably the largest serves all: any is a bound.
-        self._use(min(tilts, key=lambda tilt: tilt[1] if tilt[1] == tilt[1] else math.inf))
-        heights = self.values(self._corners)
-        best = int(np.argmax(heights))
-        self._use(tilts[best])
+        first = int(np.argmin(np.nan_to_num([tilt[1] for tilt in tilts], nan=math.inf)))
+        self._use(tilts[first])
         self.corners: FloatArray = self.values(self._corners)
+        best = int(np.argmax(self.corners))
+        if best != first:
+            self._use(tilts[best])
+            self.corners = self.values(self._corners)
 
     def _tilt(self, law: int, k: float, E: float) -> tuple[float, float, float]:
         """Return c, −ln of the integrand's height and its curvature in ln c for one corner."""
