@@ -209,11 +209,11 @@ def test_exported_tables_and_pictures_bring_the_grid_back(
 def test_computing_is_stopped_and_goes_on(window, sweep, settled, qtbot) -> None:
     window.session.set_study("shuffle-rdp")
     settled(window)
-    window.session.set_sweep(Sweep("T", 1, 1e6, 10))
+    window.session.set_sweep(Sweep("T", 1, 1e6, 5))
     settled(window)
     window.tabs.setCurrentWidget(sweep)
-    type_over(qtbot, sweep, 0, "eps0", "0.5:4:6")
-    type_over(qtbot, sweep, 1, "n", "1e5:1e6:4")
+    type_over(qtbot, sweep, 0, "eps0", "0.5:4:4")
+    type_over(qtbot, sweep, 1, "n", "1e5:1e6:3")
     sweep.form.button.click()
     assert sweep.form.button.text() == "Stop"
     qtbot.waitUntil(lambda: sweep.answer.done >= 2)
@@ -224,7 +224,7 @@ def test_computing_is_stopped_and_goes_on(window, sweep, settled, qtbot) -> None
     assert "stopped:" in sweep.state.text()
     answer = computed(qtbot, sweep)
     assert answer.done >= done
-    assert len(answer.cells) == 24
+    assert len(answer.cells) == 12
 
 
 def test_pages_and_colours_show_the_third_parameter(window, sweep, settled, qtbot) -> None:
