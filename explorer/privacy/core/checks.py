@@ -40,6 +40,10 @@ def reals(
         excludes `high`).
     """
     array = np.asarray(value, dtype=float)
+    if array.ndim == 0:  # ten times as fast as below; curves check one number a point
+        x = float(array)
+        if (x > low if open_low else x >= low) and (x < high if open_high else x <= high):
+            return array
     good = (array > low if open_low else array >= low) & (
         array < high if open_high else array <= high
     )
@@ -69,6 +73,8 @@ def integers(name: str, value: ArrayLike, low: float, high: float) -> FloatArray
         If any entry is not a whole number of the domain.
     """
     array = reals(name, value, low, high)
+    if array.ndim == 0 and float(array).is_integer():
+        return array
     if not np.all(array == np.floor(array)):
         worst = array[array != np.floor(array)].flat[0]
         raise ValueError(f"{name}: {worst:g} is not a whole number in [{low:g}, {high:g}]")
