@@ -88,6 +88,21 @@ def test_a_figure_is_the_commands_to_the_last_digit(computed, tmp_path, capsys, 
     assert len(list(csv.DictReader(lines))) == len(computed.document["rows"])
 
 
+def test_another_seed_has_other_made_data_and_another_figure(dialog, choose, qtbot) -> None:
+    choose("figure-9")
+    documents = []
+    for seed in (0, 7):
+        dialog.seed.setValue(seed)
+        qtbot.waitUntil(lambda: not dialog.looking.busy and dialog.run.isEnabled())
+        if seed:
+            assert "seed 7" in dialog.data.text()
+        press(qtbot, dialog.run)
+        qtbot.waitUntil(lambda: not dialog.job.busy)
+        documents.append(dialog.document)
+    assert [d["settings"]["seed"] for d in documents] == [0, 7]
+    assert documents[0]["rows"] != documents[1]["rows"]
+
+
 def test_the_palette_opens_the_dialog_that_closing_keeps(window, qtbot) -> None:
     window.open_palette("figures of the paper")
     palette = window.menus.finder.palette

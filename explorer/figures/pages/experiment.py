@@ -23,6 +23,7 @@ from explorer.studies.heatmap.experiments.report_curves import (
     DrawnPanel,
     OwnPoints,
     drawn_panels,
+    experiment_label,
     interval_line,
     report_table,
     verdict_lines,
@@ -137,7 +138,7 @@ def _draw(
 ) -> None:
     listed = list({item.key: item for panel in panels for item in panel.series}.values())
     styles = series_styles(listed, theme_name)
-    name = str(document["experiment"])
+    name = experiment_label(document["experiment"])
     page.write_title(f"{name}: {document['title']}" if "title" in document else name)
     page.write_stamp(document["stamp"])
     origin = "Privacy Explorer; the settings stand in this file"

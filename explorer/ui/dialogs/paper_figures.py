@@ -12,6 +12,7 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
+    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -39,7 +40,7 @@ from explorer.figures.pages.experiment import experiment_bytes
 from explorer.files import write_whole
 from explorer.studies.base.numbers import seconds_left
 from explorer.studies.heatmap.experiments.figures import FIGURES, Figure
-from explorer.studies.heatmap.experiments.report_curves import verdict_table
+from explorer.studies.heatmap.experiments.report_curves import experiment_label, verdict_table
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label
@@ -48,7 +49,7 @@ from explorer.ui.dialogs.export import ask_for_file
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.number_table import NumberTable
 
-MAX_DRAWS = 100_000
+MAX_DRAWS, MAX_SEED = 100_000, 2**31 - 1
 DPI = 96
 """Dots per inch of the picture on a screen without scaling."""
 REDRAW_MS = 150
@@ -57,11 +58,6 @@ EMPTY = (
     "there, here and with the command experiment."
 )
 LOOKING, DRAWING = "Looking at the data…", "Drawing…"
-
-
-def figure_name(figure: Figure) -> str:
-    """Return the name of a figure as the paper has it: ``Figure 1``."""
-    return figure.name.replace("-", " ").capitalize()
 
 
 def progress_text(news: Progress, elapsed: float) -> str:
@@ -139,23 +135,29 @@ class FiguresDialog(QDialog):
         self.list.setSpacing(2)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for figure in FIGURES.values():
-            # What follows is about the command.
-            title = figure.title.partition(";")[0]
-            item = QListWidgetItem(f"{figure_name(figure)}: {title}", self.list)
+            item = QListWidgetItem(f"{experiment_label(figure.name)}: {figure.title}", self.list)
             item.setData(Qt.ItemDataRole.UserRole, figure.name)
             item.setToolTip(plain_tip(figure.expected))
         self.expected = plain_label(word_wrap=True)
         self.draws = QSpinBox(minimum=1, maximum=MAX_DRAWS)
-        self.draws.setAccessibleName("Draws")
-        self.draws.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.draws.setToolTip("Number of noise draws, each with a sample of its own")
-        label = plain_label("&Draws")
-        label.setBuddy(self.draws)
+        self.seed = QSpinBox(maximum=MAX_SEED)
         self.of_paper = styled_label("muted")
-        draws = QHBoxLayout()
-        for widget in (label, self.draws, self.of_paper):
-            draws.addWidget(widget)
-        draws.addStretch(1)
+        settings = QGridLayout()
+        settings.setColumnStretch(2, 1)
+        for row, (field, name, tip) in enumerate(
+            (
+                (self.draws, "Draws", "Number of noise draws, each with a sample of its own"),
+                (self.seed, "Seed", "Of noise and made data: the same seed gives the same figure"),
+            )
+        ):
+            label = plain_label(f"&{name}")
+            label.setBuddy(field)
+            field.setAccessibleName(name)
+            field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            field.setToolTip(tip)
+            settings.addWidget(label, row, 0)
+            settings.addWidget(field, row, 1)
+        settings.addWidget(self.of_paper, 0, 2)
         self.data = plain_label(word_wrap=True)
         self.stamp = styled_label("notes", word_wrap=True)
         self.progress = QProgressBar()
@@ -169,7 +171,7 @@ class FiguresDialog(QDialog):
         column.addWidget(self.list, 1)
         column.addWidget(styled_label("heading", "What is expected"))
         column.addWidget(self.expected)
-        column.addLayout(draws)
+        column.addLayout(settings)
         column.addWidget(styled_label("heading", "Data"))
         column.addWidget(self.data)
         column.addWidget(self.stamp)
@@ -212,6 +214,7 @@ class FiguresDialog(QDialog):
         self.run.clicked.connect(lambda _=False: self.start())
         self.cancel.clicked.connect(lambda _=False: self.stop())
         self.export.clicked.connect(lambda _=False: self.export_file())
+        self.seed.valueChanged.connect(lambda _: self._look())
         self.finished.connect(lambda _: self.stop())
         self.job.progress.connect(lambda _, news: self._show_progress(news))
         self.job.done.connect(lambda _, document: self._keep(document))
@@ -256,7 +259,7 @@ class FiguresDialog(QDialog):
         """What Run computes."""
         data = self._window.data.current
         fingerprint = "" if data is None else data.fingerprint
-        return FigureQuery(self.figure.name, fingerprint, self.draws.value())
+        return FigureQuery(self.figure.name, fingerprint, self.draws.value(), self.seed.value())
 
     def _choose(self) -> None:
         figure = self.figure
@@ -314,7 +317,7 @@ class FiguresDialog(QDialog):
 
     def _busy_changed(self, busy: bool) -> None:
         self.cancel.setEnabled(busy)
-        for widget in (self.run, self.list, self.draws):
+        for widget in (self.run, self.list, self.draws, self.seed):
             widget.setEnabled(not busy)
 
     def _rest(self) -> None:

@@ -329,8 +329,8 @@ FIGURES = {
         ),
         Figure(
             "figure-9",
-            "Error of the maps of one picture at ε = 10; drawn by heatmap --picture",
-            "as figure 1",
+            "Error of the maps of one picture at ε = 10",
+            "as figure 1; the command heatmap --picture draws the maps",
             (Panel("epsilon", "epsilon", (10.0,), (("users", 50), ("resolution", "512"))),),
             draws=1,
             pictures=1,

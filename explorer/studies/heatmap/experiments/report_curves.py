@@ -357,11 +357,17 @@ def verdict_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str
     return ["Verdict", "Measure", "The paper", "Here"], rows
 
 
+def experiment_label(name: str) -> str:
+    """Return the name of an experiment as a heading, such as Figure 1 of ``figure-1``."""
+    return name.replace("-", " ").capitalize()
+
+
 def interval_line(document: Mapping[str, Any]) -> str:
     """Return the sentence on what means and intervals of a report are over."""
     runs = sorted({row["runs"] for row in document["pooled"]})
-    number = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    return (
-        f"Means over {number} runs with Student's 95 % intervals over all of them; of similarity "
-        "and correlation more is better."
-    )
+    if runs == [1]:
+        said = "A single run, which has no interval"
+    else:
+        number = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+        said = f"Means over {number} runs with Student's 95 % intervals over all of them"
+    return f"{said}; of similarity and correlation more is better."
