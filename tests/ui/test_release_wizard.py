@@ -369,6 +369,7 @@ def ready_page(window, qtbot, rows: Path, budget: Fraction = Fraction(3), group:
     }
     plan.show_draft(Draft(population=group, typed=typed, untouched=True))
     plan.show_page(REVIEW_PAGE)
+    qtbot.waitUntil(plan.check_here.isEnabled)  # not while the ledger is read
     plan.check_here.click()
     qtbot.waitUntil(lambda: plan.checked is not None and plan.draw.isEnabled())
     return page
