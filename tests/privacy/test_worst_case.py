@@ -182,6 +182,8 @@ def test_where_it_is_not_offered_the_reason_stands():
     assert worst_case.OUTSIDE in bound.reason
     with pytest.raises(ValueError, match="k < n"):
         rdp.WorstRound(2.0, 10, 10)
+    with pytest.raises(ValueError, match=r"^k: 11"):
+        rdp.WorstCaseRounds(2.0, 11, 10)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def computed(dialog, choose, qtbot):
 
 
 def test_a_figure_is_the_commands_to_the_last_digit(computed, tmp_path, capsys, qtbot) -> None:
-    assert "images" in computed.data.text()
+    assert "points in images" in computed.data.text()
     assert computed.stamp.text() == SYNTHETIC
     said = list(FIGURES["figure-9"].claims[0].rivals)
     rows = computed.verdicts.table.rows
@@ -100,6 +100,12 @@ def test_another_seed_has_other_made_data_and_another_figure(dialog, choose, qtb
         qtbot.waitUntil(lambda: not dialog.job.busy)
         documents.append(dialog.document)
     assert [d["settings"]["seed"] for d in documents] == [0, 7]
+    # A picture never stands beside settings that it was not computed with.
+    dialog.seed.setValue(0)
+    assert dialog.document is documents[0]
+    dialog.draws.setValue(2)
+    assert dialog.document is None
+    assert not dialog.export.isEnabled()
     assert documents[0]["rows"] != documents[1]["rows"]
 
 

@@ -22,7 +22,8 @@ three. Or from its vertices: the integrand is e^{j·L} at each node, with L the 
 transforms, so over a triangle it exceeds what is linear between its vertices by less than a sixth
 of the squared change of j·L along a side times the largest modulus; and its modulus is convex in j,
 so it never exceeds the moduli at the vertices. The sum over nodes takes whichever costs less at
-each. Near ε₀ = ln 2, where A, B and C leak equally much, one triangle is enough.
+each. Near ε₀ = ln 2, where A, B and C leak equally much, a few triangles are enough if the
+messages are thousands.
 
 **T rounds.** The largest f is a hockey-stick curve, so it is that of one pair of laws, which
 dominates every round whatever came before. Between losses where it is known it is replaced by its
@@ -488,6 +489,7 @@ def envelope(round_: _Round, depth: float, check: Callable[[], None] = lambda: N
     Parameters
     ----------
     round_ : WorstRound
+        Or the same of a round without sampling.
     depth : float
         Losses are searched up to the first whose δ is below e^−depth; that δ is left out of the
         law (`RoundLoss.missing`).
@@ -577,6 +579,7 @@ class WorstCaseRounds:
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
+        checks.population(k, n)
         self.round: _Round = WorstRound(eps0, k, n) if k < n else _UnsampledRound(eps0, n)
         self.check: Callable[[], None] = lambda: None
         self._routes: dict[float, tuple[Envelope, Composition | None]] = {}

@@ -105,14 +105,14 @@ class FiguresDialog(QDialog):
 
     Attributes
     ----------
-    documents : dict of str to dict
-        Of the figures that were computed, as the command ``experiment`` writes them.
+    documents : dict of FigureQuery to dict
+        Of what was computed, as the command ``experiment`` writes it.
     """
 
     def __init__(self, window: WorkspaceHost) -> None:
         super().__init__(window)
         self._window = window
-        self.documents: dict[str, dict[str, Any]] = {}
+        self.documents: dict[FigureQuery, dict[str, Any]] = {}
         self._began: float | None = None
         self._last: Progress | None = None
         self.setObjectName("paper-figures")
@@ -214,10 +214,11 @@ class FiguresDialog(QDialog):
         self.run.clicked.connect(lambda _=False: self.start())
         self.cancel.clicked.connect(lambda _=False: self.stop())
         self.export.clicked.connect(lambda _=False: self.export_file())
-        self.seed.valueChanged.connect(lambda _: self._look())
+        self.draws.valueChanged.connect(lambda _: self._show_document())
+        self.seed.valueChanged.connect(lambda _: self._show_settings())
         self.finished.connect(lambda _: self.stop())
         self.job.progress.connect(lambda _, news: self._show_progress(news))
-        self.job.done.connect(lambda _, document: self._keep(document))
+        self.job.done.connect(self._keep)
         self.job.failed.connect(lambda _, error: self._say(error))
         self.job.busy_changed.connect(self._busy_changed)
         self.looking.done.connect(lambda _, found: self._show_data(found))
@@ -229,7 +230,7 @@ class FiguresDialog(QDialog):
         self._redraw.timeout.connect(self._draw)
         self.picture.resized.connect(self._redraw.start)
         window.theme.changed.connect(self._redraw.start)
-        window.data.loaded.connect(lambda _: self._look())
+        window.data.loaded.connect(lambda _: self._show_settings())
         window.activity.watch(
             "paper-figure", "computing a figure", self.job.busy_changed, self.stop
         )
@@ -266,9 +267,12 @@ class FiguresDialog(QDialog):
         self.expected.setText(figure.expected[0].upper() + figure.expected[1:] + ".")
         self.draws.setValue(figure.draws)
         self.of_paper.setText(f"in the paper {figure.draws}")
+        self._show_settings()
+
+    def _show_settings(self) -> None:
+        """Show what was computed with these settings, and the data that they take."""
         self._show_document()
-        if self.isVisible():
-            self._look()
+        self._look()
 
     def _look(self) -> None:
         """Find out what the figure would be computed from."""
@@ -343,7 +347,7 @@ class FiguresDialog(QDialog):
 
     # What came out
 
-    def _keep(self, document: dict[str, Any]) -> None:
+    def _keep(self, query: FigureQuery, document: dict[str, Any]) -> None:
         self._rest()
         short = () if self._last is None else self._last.short
         text = f"{self.state.text()}."
@@ -352,13 +356,13 @@ class FiguresDialog(QDialog):
             text += f" {few} fewer users than the figure takes; all users there are taken."
         self.state.setText(text)
         self.state.setToolTip(plain_tip("\n".join(short)))
-        self.documents[document["experiment"]] = document
+        self.documents[query] = document
         self._show_document()
 
     @property
     def document(self) -> dict[str, Any] | None:
-        """Document of the selected figure."""
-        return self.documents.get(self.figure.name)
+        """Document of the selected figure with its settings and the open check-ins."""
+        return self.documents.get(self.query)
 
     def _show_document(self) -> None:
         document = self.document
@@ -405,7 +409,7 @@ class FiguresDialog(QDialog):
 
     def write(self, path: Path) -> None:
         """Write the figure, drawn on white, as the command does."""
-        service, document = self._window.service, self.documents[self.figure.name]
+        service, document = self._window.service, self.documents[self.query]
         content = partial(experiment_bytes, document, path.suffix.lower()[1:])
 
         def work(task: Task) -> None:

@@ -1,5 +1,6 @@
 """Guarantee panel: odds, promised unit and conditions; also as a strip at the window edge."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer, Signal
@@ -392,8 +393,9 @@ class GuaranteePanel(QScrollArea):
             self._show_nothing(WAITING_TEXT, _IN_FRONT[WAITING_TEXT])
             return
         offers = optional_claims(result, self._claim)
-        if offers or result.complete:  # else the rows stay until the bounds are there
-            self._optional = offers
+        if not (offers or result.complete):  # the rows stay until their numbers are there
+            offers = {key: replace(offer, number="…") for key, offer in self._optional.items()}
+        self._optional = offers
         self._show_conditions(result.conditions)
         if promise is None:
             failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
