@@ -104,7 +104,7 @@ PAGE = Page(
         "The paper (v1) says in a remark that for α₀ ≤ ‖v‖₀/‖v‖₁ Theorem 4.3 gives roughly "
         "α₀‖v‖₁/√m. That drops a factor of 4e^(α₀/2)√ln(4‖v‖₀/δ): at α₀ = 3, ‖v‖₀ = 33, "
         "‖v‖₁ = 3.3, δ = 1e-12 and 1e8 shuffled items it says 0.00099 where the theorem gives "
-        "0.1005. Its curve is as printed and can not be claimed (errata user-A11).",
+        "0.1005. Its curve is as printed and cannot be claimed (errata user-A11).",
     ),
 )
 
