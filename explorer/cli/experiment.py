@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.opening import (
+    experiment_prior_option,
     image_option,
     images_of,
     memory_option,
@@ -21,7 +22,6 @@ from explorer.cli.opening import (
     parse_region,
     plane_option,
     print_columns,
-    prior_option,
     prior_values,
     reading_arguments,
     reading_options,
@@ -199,7 +199,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     metavar="N,…",
     help="Selected cells per level.",
 )
-@prior_option
+@experiment_prior_option
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Another parameter of the map."
 )

@@ -15,10 +15,12 @@ from explorer.cli.cluster import check_data, cluster_options
 from explorer.cli.opening import (
     ALL,
     Backdrop,
+    Priors,
     background_option,
     extent_of,
     image_option,
     images_of,
+    map_prior_option,
     memory_option,
     open_file,
     parse_columns,
@@ -27,11 +29,11 @@ from explorer.cli.opening import (
     plane_option,
     polygon_option,
     print_columns,
-    prior_option,
     prior_values,
     reading_arguments,
     reading_options,
     record_view,
+    release_values,
 )
 from explorer.cli.options import (
     check_folder,
@@ -125,7 +127,14 @@ def _option(p: Parameter) -> click.Option:
 @picture_option
 @background_option
 @image_option
-@prior_option
+@map_prior_option
+@click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The ledger with the releases of --prior release:ID. Default: the one in the user's data "
+    "folder.",
+)
 @click.option(
     "--preset",
     "preset_key",
@@ -222,7 +231,8 @@ def heatmap_command(
     picture: Backdrop | None,
     backgrounds: tuple[BackgroundFile, ...],
     image: str | None,
-    priors: dict[str, str],
+    priors: Priors,
+    ledger: Path | None,
     preset_key: str | None,
     start: str | None,
     end: str | None,
@@ -321,6 +331,7 @@ def heatmap_command(
             print_columns(data)
         record_view(data)
         host.add_data(data)
+        values |= release_values(stack, host, priors, ledger, data.fingerprint)
         if set_aside is not None:
             data.export_rejected(set_aside)
             report_written(set_aside)
@@ -442,6 +453,11 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
             key.removeprefix("epsilon_level_"): r.value
             for key, r in numbers.items()
             if key.startswith("epsilon_level_")
+        },
+        "prior_weights": {
+            key.removeprefix("prior_weight_level_"): r.value
+            for key, r in numbers.items()
+            if key.startswith("prior_weight_level_")
         },
         "centres": [
             point

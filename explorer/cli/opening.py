@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -826,66 +827,63 @@ PRIOR_FILES = {"checkins": "prior_checkins", "grid": "prior_grid"}
 """Kind of a prior on the command line → parameter of the map that holds its file."""
 
 
+RELEASE_PRIORS = (*PRIOR_FILES, "cities", "release")
+"""Kinds of public maps of a release."""
+Priors = tuple[tuple[str, str], ...]
+"""Kind and file, or id, of every prior that is given."""
+
+
 def _parse_priors(
-    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
-) -> dict[str, str]:
-    """Return what each kind of prior is made of; cities and none of nothing."""
-    found: dict[str, str] = {}
+    _ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return kind and file, or id, of every prior; the metavar of the option lists the forms."""
+    forms = str(option.metavar).split("|")
+    kinds = {form.partition(":")[0]: ":" in form for form in forms}
+    found = []
     for one in raw:
-        kind, _, path = one.partition(":")
-        if kind == "release":
-            raise click.BadParameter(
-                "release:ID is for the command release; here export the released map as CSV or "
-                "GeoTIFF and give --prior grid:FILE. Its ε adds up with that of this map"
-            )
-        if not (path if kind in PRIOR_FILES else one in ("cities", "none")):
-            raise click.BadParameter(f"{one!r} is none of checkins:FILE, grid:FILE, cities, none")
-        if kind in found:
-            raise click.BadParameter(
-                f"{kind} is given twice; put both into one file, or leave one out"
-            )
-        found[kind] = path
-    if "none" in found and len(found) > 1:
+        kind, _, rest = one.partition(":")
+        if kinds.get(kind) is not bool(rest):
+            raise click.BadParameter(f"{one!r} is none of {', '.join(forms)}")
+        if (kind, rest) in found:
+            raise click.BadParameter(f"{one} is given twice; leave one out")
+        found.append((kind, rest))
+    if ("none", "") in found and len(found) > 1:
         raise click.BadParameter("none goes with no other prior")
-    return found
+    return tuple(found)
 
 
-prior_option = click.option(
+_WHAT_PRIORS_ARE = (
+    "A public map for the mechanism adaptive-prior; may be given several times, also of a kind. "
+    "Check-ins of other people, a grid of people (GeoTIFF, or CSV with columns lat, lon, value), "
+    "the population of cities (default){more}. It must be chosen without the data; people in it "
+    "are not protected."
+)
+experiment_prior_option = click.option(
     "--prior",
     "priors",
     multiple=True,
     callback=_parse_priors,
     metavar="checkins:FILE|grid:FILE|cities|none",
-    help="A public map for the mechanism adaptive-prior; may be given several times. Check-ins of "
-    "other people, a grid of people (GeoTIFF, or CSV with columns lat, lon, value), the population "
-    "of cities (default). It must be chosen without the data; people in it are not protected.",
+    help=_WHAT_PRIORS_ARE.format(more=""),
 )
-
-
-RELEASE_PRIORS = (*PRIOR_FILES, "cities", "release")
-"""Kinds of public maps of a release."""
-
-
-def _parse_release_priors(
-    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    """Return kind and file, or id, of every public map."""
-    found = []
-    for one in raw:
-        kind, _, rest = one.partition(":")
-        if kind not in RELEASE_PRIORS or bool(rest) == (kind == "cities"):
-            raise click.BadParameter(
-                f"{one!r} is none of checkins:FILE, grid:FILE, cities, release:ID"
-            )
-        found.append((kind, rest))
-    return tuple(found)
+map_prior_option = click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    callback=_parse_priors,
+    metavar="checkins:FILE|grid:FILE|cities|release:ID|none",
+    help=_WHAT_PRIORS_ARE.format(
+        more=", or an earlier release of --ledger about these people: used while ε is at most "
+        "twice its ε, and both add up"
+    ),
+)
 
 
 release_prior_option = click.option(
     "--prior",
     "priors",
     multiple=True,
-    callback=_parse_release_priors,
+    callback=_parse_priors,
     metavar="checkins:FILE|grid:FILE|cities|release:ID",
     help="A public map for heatmap.adaptive/2; may be given several times: check-ins or a grid of "
     "other people (GeoTIFF, or CSV with columns lat, lon, value), the population of cities, or an "
@@ -935,9 +933,11 @@ def public_masses(kind: str, path: str, box: Box, level: int) -> FloatArray:
 
 
 def prior_values(
-    runtime: StudyRuntime, priors: dict[str, str], mechanisms: Collection[str]
+    runtime: StudyRuntime, priors: Priors, mechanisms: Collection[str]
 ) -> dict[str, Value]:
     """Return the map's parameters of priors, their files opened; empty if none are given.
+
+    Earlier releases are added by `with_releases`.
 
     Raises
     ------
@@ -957,12 +957,55 @@ def prior_values(
             f"only {' and '.join(takers)} takes a prior: choose this mechanism",
             param_hint="--prior",
         )
-    values: dict[str, Value] = {"prior_cities": "cities" in priors}
+    values: dict[str, Value] = {"prior_cities": ("cities", "") in priors}
     for kind, key in PRIOR_FILES.items():
-        path, values[key] = priors.get(kind), ""
+        declared = parameter(get_study("heatmap"), key)
+        paths = [rest for given, rest in priors if given == kind]
         try:
-            if path:
-                values[key] = typed_value(runtime, parameter(get_study("heatmap"), key), path)
+            files = [str(typed_value(runtime, declared, path)) for path in paths]
+            values[key] = declared.parse("/".join(files))
         except (OSError, ValueError) as error:
             raise click.BadParameter(str(error), param_hint="--prior") from error
     return values
+
+
+def release_values(
+    stack: ExitStack, runtime: StudyRuntime, priors: Priors, ledger: Path | None, data: str
+) -> dict[str, Value]:
+    """Return the map's parameter of earlier releases; empty if none are given.
+
+    Parameters
+    ----------
+    stack : ExitStack
+        At whose end the releases' maps are deleted again.
+    runtime : StudyRuntime
+    priors : tuple
+    ledger : Path or None
+        None for the user's own.
+    data : str
+        Fingerprint of the map's check-ins.
+
+    Raises
+    ------
+    BadParameter
+        If one is not in the ledger, or can't complete the map.
+    """
+    from explorer.engine.earlier_releases import write_release
+    from explorer.release.errors import ReleaseError
+    from explorer.release.ledger import settings
+    from explorer.release.pipeline import LedgerLocation
+    from explorer.studies.base.study import parameter
+    from explorer.studies.registry import get_study
+
+    releases = [rest for kind, rest in priors if kind == "release"]
+    if not releases:
+        return {}
+    location = LedgerLocation(ledger or settings.default_ledger(), settings.default_settings())
+    declared = parameter(get_study("heatmap"), "prior_release")
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="privacy-explorer-")))
+    try:
+        paths = [write_release(location, release, [data], folder) for release in releases]
+        files = "/".join(runtime.add_file(path) for path in paths)
+        return {declared.key: declared.parse(files)}
+    except (OSError, ReleaseError, ValueError) as error:
+        raise click.BadParameter(str(error), param_hint="--prior") from error

@@ -34,6 +34,7 @@ from explorer.studies.base.grid import (
     requests_of,
     series_of,
 )
+from explorer.studies.base.parameters import files_of
 from explorer.studies.base.study import Cancelled, Kind, Request, Scale, Series, quantity
 from explorer.studies.registry import StudyInfo, get_study, registered_studies, set_registered
 
@@ -50,7 +51,8 @@ def worker_task(task: Task, files: Mapping[str, Path]) -> Task:
     """Return a piece of work with file paths and third-party studies, for a worker."""
     study = get_study(task["question"]["study"])
     values = task["question"]["values"]
-    needed = [values[p.key] for p in study.parameters if p.kind is Kind.FILE and values[p.key]]
+    kinds = (p.key for p in study.parameters if p.kind is Kind.FILE)
+    needed = [file for key in kinds for file in files_of(values[key])]
     return {
         **task,
         "files": {value: str(files[value]) for value in needed if value in files},

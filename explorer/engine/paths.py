@@ -61,7 +61,7 @@ def find_cache(wanted: str) -> CacheFolder:
     return CacheFolder(folder)
 
 
-_SUBFOLDERS = ("checkins", "compiled", "experiments")
+_SUBFOLDERS = ("checkins", "compiled", "experiments", "released")
 
 
 def checkins_cache() -> Path:

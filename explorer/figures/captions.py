@@ -14,6 +14,7 @@ from explorer.geography.region import region_of
 from explorer.privacy.core.bound import BoolArray, Role
 from explorer.studies.base.grid import run_values
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.parameters import files_of
 from explorer.studies.base.phrases import names_unit, with_role
 from explorer.studies.base.study import (
     Kind,
@@ -42,8 +43,9 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     if parameter.kind is Kind.FLAG:
         return f"{parameter.name}: {'yes' if value else 'no'}"
     if parameter.kind is Kind.FILE:
-        name, _, digest = str(value).rpartition("#")
-        return f"{parameter.name}: " + (f"{name} (sha256 {digest[:12]}…)" if name else "none")
+        files = (file.rpartition("#") for file in files_of(value))
+        named = [f"{name} (sha256 {digest[:12]}…)" for name, _, digest in files]
+        return f"{parameter.name}: {', '.join(named) or 'none'}"
     if parameter.kind is Kind.TABLE:
         return f"{parameter.name}: {value}"
     number = format_number(

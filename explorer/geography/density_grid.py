@@ -7,16 +7,22 @@ latitude and longitude of its centre and its value, in columns called ``lat``, `
 begin with ``#``: a map that this program exported as CSV is such a table. Its cells lie on a
 regular grid; those that are missing inside the table's own extent hold 0.
 
+`ReleasedGrid` is a third kind of file, which the program writes itself: the map of an earlier
+release, brought onto other cells as the others are. It is no grid of a user, since its ε counts.
+
 `grid_on_region` runs in a worker of limited memory (`explorer.bounded`), as files may be damaged or
 very large; no connection is opened.
 """
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
+import json
 import math
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +48,8 @@ MEMORY = 1_500_000_000
 MAX_CELLS = 30_000_000
 """Most pixels of a file inside a region, or cells of a table."""
 MAX_CSV_BYTES = 50_000_000
+RELEASED = "privacy-explorer-released-map/1"
+"""Schema of a file with a `ReleasedGrid`."""
 LATITUDES = ("lat", "latitude", "y")
 LONGITUDES = ("lon", "lng", "long", "longitude", "x")
 VALUES = ("value", "population", "people", "count", "density", "private")
@@ -185,6 +193,76 @@ def onto_grid(pieces: Sequence[Cells], box: Box, side: int, name: str) -> Floats
         )
     masses += np.maximum(1 - covered, 0.0) * (total / covered.sum())
     return masses
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedGrid:
+    """Map of an earlier release, without the filter of pictures.
+
+    Attributes
+    ----------
+    box : (south, west, north, east)
+        In degrees; `east` may be above 180.
+    values : ndarray of float64, shape (rows, columns)
+        ≥ 0, row 0 south and column 0 west.
+    """
+
+    box: Box
+    values: Floats
+
+    def to_bytes(self) -> bytes:
+        """Return the file: the same bytes for the same map."""
+        packed = zlib.compress(np.ascontiguousarray(self.values, "<f8").tobytes())
+        document = {
+            "schema": RELEASED,
+            "box": list(self.box),
+            "shape": list(self.values.shape),
+            "values": base64.b64encode(packed).decode(),
+        }
+        return json.dumps(document, separators=(",", ":")).encode()
+
+    @classmethod
+    def read(cls, path: Path) -> ReleasedGrid:
+        """Return the map in a file.
+
+        Raises
+        ------
+        OSError
+            If the file can't be read.
+        ValueError
+            If it is not such a file.
+        """
+        try:
+            document = json.loads(read_bounded(path, MAX_CSV_BYTES))
+            rows, columns = map(int, document["shape"])
+            south, west, north, east = map(float, document["box"])
+            _check_count(rows * columns, path.name)
+            unpack = zlib.decompressobj()
+            data = unpack.decompress(base64.b64decode(document["values"]), 8 * rows * columns)
+            values = np.frombuffer(data, "<f8").reshape(rows, columns)
+            sound = document["schema"] == RELEASED and south < north and west < east
+        except (KeyError, TypeError, ValueError, zlib.error):
+            sound = False
+        if not sound or not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(f"{path.name} is no map of a release; choose one of a ledger again")
+        return cls((south, west, north, east), values)
+
+    def onto(self, box: Box, side: int, name: str) -> Floats:
+        """Return what the map puts into the cells of a region's grid, by shared area.
+
+        Raises
+        ------
+        ValueError
+            As `grid_on_region`.
+        """
+        south, west, north, east = self.box
+        rows, columns = self.values.shape
+        height, width = (north - south) / rows, (east - west) / columns
+        pieces = [
+            Cells(south, west - turn, height, width, self.values)
+            for _, turn in _turned(box, west, east)
+        ]
+        return onto_grid(pieces, box, side, name)
 
 
 def _shares(first: float, step: float, count: int, low: float, high: float, side: int) -> Floats:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from explorer import __version__
-from explorer.geography.density_grid import Cells, onto_grid
+from explorer.geography.density_grid import ReleasedGrid
 from explorer.privacy.core.bound import FloatArray
 from explorer.release.errors import LedgerError, ParameterError, ReleaseError
 from explorer.release.ledger.ledger import Ledger
@@ -236,6 +236,33 @@ def degrees_of(area: Area) -> Box:
     return south, west, north, east
 
 
+def total_epsilon(state: LedgerState, release: str) -> Fraction:
+    """Return the ε of a release and of all earlier ones that complete its map, each once."""
+    found: set[str] = set()
+    waiting = [release]
+    while waiting:
+        one = state.release(waiting.pop())
+        if one.id not in found:
+            found.add(one.id)
+            own = MECHANISMS[one.mechanism].parse(one.parameters or {})
+            waiting += [prior.key for prior in priors_in(own) if prior.kind == EARLIER]
+    return sum((state.release(name).epsilon for name in found), Fraction(0))
+
+
+def released_grid(earlier: Release, output: Mapping[str, Any], own: Any) -> ReleasedGrid:
+    """Return the map of an earlier release; parameters as `released_masses`.
+
+    Raises
+    ------
+    ReleaseError
+        If it is no map.
+    """
+    shown = MECHANISMS[earlier.mechanism].shown(output, own, earlier.epsilon)
+    if shown.grid is None:
+        raise LedgerError(f"release {earlier.id}: it is no map")
+    return ReleasedGrid(degrees_of(own.area), shown.grid)
+
+
 def released_masses(
     earlier: Release, output: Mapping[str, Any], own: Any, area: Area, side: int
 ) -> FloatArray:
@@ -261,19 +288,8 @@ def released_masses(
     ReleaseError
         If it covers less than half of the map, or has nobody there.
     """
-    shown = MECHANISMS[earlier.mechanism].shown(output, own, earlier.epsilon)
-    if shown.grid is None:
-        raise LedgerError(f"release {earlier.id}: it is no map")
-    south, west, north, east = degrees_of(own.area)
-    rows, columns = shown.grid.shape
-    height, width = (north - south) / rows, (east - west) / columns
-    box = degrees_of(area)
-    pieces = [
-        Cells(south, west + turn, height, width, shown.grid)
-        for turn in (-360.0, 0.0, 360.0)
-        if west + turn < box[3] and east + turn > box[1] and south < box[2] and north > box[0]
-    ]
+    grid = released_grid(earlier, output, own)
     try:
-        return onto_grid(pieces, box, side, f"release {earlier.id}")
+        return grid.onto(degrees_of(area), side, f"release {earlier.id}")
     except ValueError as error:
         raise ReleaseError(f"priors: {error}") from None

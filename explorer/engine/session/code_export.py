@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer import __version__
 from explorer.studies.base.claims import evaluate_claim
-from explorer.studies.base.parameters import Kind
+from explorer.studies.base.parameters import Kind, names_of
 from explorer.studies.base.study import (
     Parameter,
     Request,
@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
-from explorer.studies.heatmap.mechanisms import PRIORS
+from explorer.studies.heatmap.mechanisms import PRIORS, EarlierRelease
 from explorer.studies.registry import get_study, study_info
 
 PROGRAM = "privacy-explorer"
@@ -195,9 +195,9 @@ def _prior_words(values: Mapping[str, Any]) -> list[str]:
         return []
     words = ["cities"] if given["prior_cities"] else []
     words += [
-        f"{key.removeprefix('prior_')}:{_named(parameter(study, key), given[key])}"
-        for key in PRIORS
-        if isinstance(given[key], str) and given[key]
+        f"{kind}:{EarlierRelease.parse(name).id if kind == 'release' else name}"
+        for kind, value in ((key.removeprefix("prior_"), given[key]) for key in PRIORS[1:])
+        for name in names_of(value)
     ]
     return words or ["none"]
 

@@ -40,6 +40,7 @@ class More(TypedDict, total=False):
     axis_only: bool
     replaces: tuple[str, ...]
     group: str
+    most_files: int
     unit_from: str
     default_unsaid: bool
 

@@ -30,6 +30,20 @@ class Kind(StrEnum):
 FILE_PATTERN = re.compile(r"[^/\\\0]+#[0-9a-f]{64}")
 """A file as a value: its name and the sha256 of its content, never a path."""
 
+RELEASED = ".released"
+"""Suffix of maps that `explorer.release.priors.earlier_map` writes: instead of a file, a release of
+a ledger is asked for."""
+
+
+def files_of(value: Value) -> tuple[str, ...]:
+    """Return the files in the value of a `Kind.FILE` parameter; a slash is in no name."""
+    return tuple(filter(None, str(value).split("/")))
+
+
+def names_of(value: Value) -> tuple[str, ...]:
+    """Return the names of the files in a value, without their hashes."""
+    return tuple(file.rpartition("#")[0] for file in files_of(value))
+
 
 class Scale(StrEnum):
     """How a numeric parameter is spread over a slider, a sweep or an axis."""
@@ -100,6 +114,8 @@ class Parameter:
         Whether its default is nothing that must be said beside a result, as that all rows count.
     suffixes : tuple of str
         For `Kind.FILE`: what a file's name may end with; empty means a folder is asked for.
+    most_files : int
+        For `Kind.FILE`: how many files it takes; their values are joined by slashes.
     """
 
     key: str
@@ -123,6 +139,7 @@ class Parameter:
     replaces: tuple[str, ...] = ()
     group: str = ""
     suffixes: tuple[str, ...] = ()
+    most_files: int = 1
     unit_from: str = ""
     default_unsaid: bool = False
 
@@ -164,11 +181,7 @@ class Parameter:
         if self.kind is Kind.SEVERAL:
             return self._several(str(raw))
         if self.kind is Kind.FILE:
-            if raw == "" or FILE_PATTERN.fullmatch(str(raw)):
-                return str(raw)
-            raise ValueError(
-                f"{self.key}: {_short(raw)} is not an opened file; open the file first"
-            )
+            return self._files(str(raw))
         if self.kind is Kind.TABLE:
             if not isinstance(raw, str):
                 raise ValueError(f"{self.key}: {_short(raw)} is not a text of rows, as in 1 2; 3 4")
@@ -204,6 +217,19 @@ class Parameter:
                 f"{self.key}: {len(names)} are more than {self.high:g}; leave some out"
             )
         return ",".join(names)
+
+    def _files(self, raw: str) -> str:
+        files = dict.fromkeys(raw.split("/") if raw else ())
+        for file in files:
+            if not FILE_PATTERN.fullmatch(file):
+                raise ValueError(
+                    f"{self.key}: {_short(file)} is not an opened file; open the file first"
+                )
+        if len(files) > self.most_files:
+            raise ValueError(
+                f"{self.key}: {len(files)} files are more than {self.most_files}; leave some out"
+            )
+        return "/".join(files)
 
     def clamp(self, number: float) -> float | int:
         """Return the admissible value nearest to a number."""

@@ -53,7 +53,7 @@ from explorer.studies.heatmap.parameters import (
     pane_keys,
     request_of_surface,
 )
-from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
+from explorer.studies.heatmap.public import OF_SETTINGS, noise_readout
 from explorer.studies.heatmap.run import (
     Counted,
     Estimate,
@@ -488,9 +488,7 @@ def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[S
     ]
     if estimate.objective is not None:
         readouts.append(ScalarResult("objective", "Misfit minimised", estimate.objective))
-    readouts += [
-        ScalarResult(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise
-    ]
+    readouts += [noise_readout(key, value) for key, value in estimate.made_of_noise]
     readouts += [
         ScalarResult(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
         for key, value in of_settings(request).items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -18,7 +19,14 @@ from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Condition, Guarantee, Origin, Request, Value, relevant
 from explorer.studies.heatmap import contributions
 from explorer.studies.heatmap.help import PRESETS
-from explorer.studies.heatmap.mechanisms import ONE_USER, SAMPLED, mechanism_of
+from explorer.studies.heatmap.mechanisms import (
+    MOST_EPSILON,
+    ONE_USER,
+    SAMPLED,
+    earlier_epsilon,
+    mechanism_of,
+    used_releases,
+)
 from explorer.studies.heatmap.parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -227,6 +235,45 @@ def pure(request: Request) -> Guarantee:
     )
 
 
+def with_earlier(request: Request) -> Guarantee:
+    """Return the promise of a map that earlier releases complete: their ε is in the sum.
+
+    The map's noisy counts and the releases' numbers were drawn apart, so that their ε add up for
+    whatever is made of both. Rounded up.
+    """
+    promise, earlier = pure(request), earlier_epsilon(request)
+    if not earlier:
+        return promise
+    coming = float_up(Fraction(promise.pairs[0][0]) + earlier)
+    exchanged = float_up(Fraction(sampling_level(request, "replace")) + 2 * earlier)
+    own = f"ε = {at_most(request['epsilon'])} of this map and {at_most(float_up(earlier))} of the"
+    both = f"{own} earlier release{'s' * (len(used_releases(request)) > 1)}"
+    return replace(
+        promise,
+        add_remove=f"{at_most(coming)}-DP for the idealised mechanism: {both} add up",
+        replace_one=f"{at_most(exchanged)}-DP: one user leaves and another comes; both count twice",
+        sentence=(
+            f"The map alone depends on both: {both} are in the sum. Whether any one user is in the "
+            "data or not, the odds of every possible map differ by a factor of at most "
+            f"{at_most(math.exp(coming))}: an attacker who starts at 50 : 50 is at most "
+            f"{percent_sure(best_chance(coming))} % sure afterwards. {A_DEMONSTRATION}"
+        ),
+        pairs=((coming, 0.0),),
+    )
+
+
+def float_up(exact: Fraction) -> float:
+    """Return the least float that is not below a number."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def twice_with_earlier(request: Request) -> str:
+    """Return the level of `with_earlier` at which one user may be replaced."""
+    earlier = earlier_epsilon(request)
+    return f"2(ε + {at_most(float_up(earlier))})" if earlier else "2ε"
+
+
 def epsilon_distance(request: Request) -> str:
     """Return the distance for which ε is stated: ``200 m``, or in the unit of a plane."""
     return f"{format_number(request['radius'])} {request.unit_values.get(PLANE, 'm')}"
@@ -388,7 +435,8 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
         *_assumptions(request),
         *([published] if mechanism.neighbouring == "add_remove" else []),
         Condition(
-            "Nothing else is released from the same check-ins",
+            "Nothing else is released from the same check-ins"
+            + ", apart from the earlier release" * bool(used_releases(request)),
             None,
             "every new ε is a new release, and their ε add up"
             + ", as their δ do" * ("delta" in mechanism.uses),
@@ -404,7 +452,19 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
 
 def of_priors(request: Request) -> tuple[Condition, ...]:
     """Return what public priors rest on."""
+    earlier = tuple(
+        Condition(
+            f"Release {one.id[:8]}… was published about these people, its ε = "
+            f"{at_most(float_up(one.total))} counts",
+            None,
+            f"ε of this map is at most {MOST_EPSILON} · {format_number(float(one.epsilon))}; other "
+            "people's release is a public grid",
+            short=f"Release {one.id[:8]}… is of these people",
+        )
+        for one in used_releases(request)
+    )
     return (
+        *earlier,
         Condition(
             "The priors are public, and nobody looked at the data to choose them",
             None,

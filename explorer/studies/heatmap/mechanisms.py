@@ -7,7 +7,9 @@ public numbers alone, never on a comparison with the true map.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from pkgutil import resolve_name
 
 from explorer.privacy.core.bound import HEATMAPS as PAPER, HISTOGRAMS, Reference
@@ -15,7 +17,7 @@ from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE, SHARE,
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, file, real, share
 from explorer.studies.base.numbers import at_most, format_number
-from explorer.studies.base.parameters import PLANE, Kind
+from explorer.studies.base.parameters import PLANE, RELEASED, Kind, names_of
 from explorer.studies.base.study import Advice, Parameter, Request, Scale
 from explorer.studies.heatmap.contributions import COUNTS_ONCE, WHICH_CELL, in_one_cell
 
@@ -266,6 +268,8 @@ _OF_LEAVES = (
         default_unsaid=True,
     ),
 )
+_MOST_FILES = 4
+"""Of one kind of prior."""
 _OF_PRIORS = (
     Parameter(
         "prior_cities",
@@ -285,6 +289,7 @@ _OF_PRIORS = (
         "are not protected.",
         (".csv", ".tsv", ".txt", ".gz", ".zip", ".parquet", ".geojson", ".json", ".gpkg", ".xlsx"),
         group="prior",
+        most_files=_MOST_FILES,
     ),
     file(
         "prior_grid",
@@ -293,10 +298,90 @@ _OF_PRIORS = (
         "the columns lat, lon and value.",
         (".tif", ".tiff", ".csv", ".tsv", ".txt"),
         group="prior",
+        most_files=_MOST_FILES,
+    ),
+    file(
+        "prior_release",
+        "earlier release as prior",
+        "Adaptive quadtree with a prior only: a map of these people that a ledger released before. "
+        "Used only while ε is at most twice its ε. The map alone then depends on both, and their ε "
+        "add up.",
+        (RELEASED,),
+        group="prior",
+        most_files=_MOST_FILES,
     ),
 )
 PRIORS = tuple(p.key for p in _OF_PRIORS)
 """Keys of the parameters that name public priors, in the order in which these are taken."""
+MOST_EPSILON = 2
+"""An earlier release completes maps of at most this many times its own ε, as in a ledger."""
+_EARLIER = re.compile(
+    r"release ([0-9a-f]{32}), ε ([0-9]+(?:⁄[0-9]+)?)(?: of ([0-9]+(?:⁄[0-9]+)?))?\.released"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRelease:
+    """An earlier release that completes a map, as the name of its file states it.
+
+    Attributes
+    ----------
+    id : str
+    epsilon : Fraction
+        Its own ε.
+    total : Fraction
+        ε of all releases that its map depends on, its own among them.
+    """
+
+    id: str
+    epsilon: Fraction
+    total: Fraction
+
+    @property
+    def name(self) -> str:
+        """Name of its file; a fraction has the slash U+2044, as no name has the usual one."""
+        own, total = (str(one).replace("/", "⁄") for one in (self.epsilon, self.total))
+        return f"release {self.id}, ε {own}{f' of {total}' * (own != total)}{RELEASED}"
+
+    @classmethod
+    def parse(cls, name: str) -> EarlierRelease:
+        """Return the release that the name of a file states.
+
+        Raises
+        ------
+        ValueError
+            If it states none.
+        """
+        found = _EARLIER.fullmatch(name)
+        if found is None:
+            raise ValueError(
+                f"prior_release: {name} is no map of a release; choose one of a ledger"
+            )
+        identity, own, total = (part and part.replace("⁄", "/") for part in found.groups())
+        return cls(identity, Fraction(own), Fraction(total or own))
+
+    def completes(self, epsilon: float) -> bool:
+        """Return whether it completes a map of this ε: at most twice its own."""
+        return epsilon <= float(MOST_EPSILON * self.epsilon)
+
+
+def named_releases(request: Request) -> tuple[EarlierRelease, ...]:
+    """Return the earlier releases that a request names; none if its mechanism takes none."""
+    if mechanism_of(request) is not WITH_PRIOR:
+        return ()
+    names = names_of(dict(request.values).get("prior_release", ""))
+    return tuple(EarlierRelease.parse(name) for name in names if _EARLIER.fullmatch(name))
+
+
+def used_releases(request: Request) -> tuple[EarlierRelease, ...]:
+    """Return the earlier releases that complete the map of a request."""
+    return tuple(one for one in named_releases(request) if one.completes(request["epsilon"]))
+
+
+def earlier_epsilon(request: Request) -> Fraction:
+    """Return the ε of all releases that complete the map of a request."""
+    return sum((one.total for one in used_releases(request)), Fraction(0))
+
 
 _OF_SHUFFLING = (
     count(
@@ -363,6 +448,8 @@ MECHANISMS: dict[str, Mechanism] = {
             (SPLIT, FITTED_TREE, PRIOR),
             uses=(*(p.key for p in _OF_TREE), *PRIORS),
             parameters=_OF_PRIORS,
+            guarantee="explorer.studies.heatmap.guarantee:with_earlier",
+            replacement="explorer.studies.heatmap.guarantee:twice_with_earlier",
             conditions="explorer.studies.heatmap.guarantee:of_priors",
             notes=(_PRIOR_NOTE,),
             release="heatmap.adaptive/2",
@@ -618,9 +705,9 @@ def recommend(request: Request) -> Advice:
 
 def _prior_helps(request: Request) -> bool:
     """Return whether to take the quadtree with a public prior; a function of public numbers."""
-    files = any(isinstance(request[key], str) and request[key] for key in PRIORS)
+    files = bool(request["prior_checkins"] or request["prior_grid"])
     if mechanism_of(request) is WITH_PRIOR:
-        return files or bool(request["prior_cities"])
+        return files or bool(request["prior_cities"] or used_releases(request))
     selection = request.selection
     public = selection is None or selection.users is not None or selection.n0_from.may_be_told
     return files and public and request["epsilon"] * _users(request)[0] <= PRIOR_HELPS_TO

@@ -17,12 +17,13 @@ import numpy as np
 
 from explorer.bounded import CallCancelled
 from explorer.geography.cities import shipped_cities
-from explorer.geography.density_grid import grid_on_region
+from explorer.geography.density_grid import ReleasedGrid, grid_on_region
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import aggregate, smoothing
+from explorer.studies.base.parameters import files_of, names_of
 from explorer.studies.base.study import Value
-from explorer.studies.heatmap.mechanisms import PRIORS
+from explorer.studies.heatmap.mechanisms import PRIORS, EarlierRelease
 
 CITY_KM = 12.0
 """Standard deviation of a city's people along each axis."""
@@ -91,7 +92,8 @@ def priors_of(
     Parameters
     ----------
     values : mapping
-        With those of `PRIORS`.
+        With those of `PRIORS` and, for an earlier release, ``epsilon``: one that does not complete
+        maps of this ε is left out.
     region : Region or None
         None of made data.
     level : int
@@ -109,24 +111,27 @@ def priors_of(
     """
     priors = []
     for key in PRIORS:
-        value, make = values[key], _MAKERS[key]
+        value, make = values.get(key, ""), _MAKERS[key]
         if not value:
             continue
-        if region is None or region.plane is not None:
-            if value is True:
+        for one in ("",) if value is True else files_of(value):
+            if region is None or region.plane is not None:
+                if value is True:
+                    continue
+                name = names_of(one)[0]
+                raise ValueError(
+                    f"{key}: {name} lies on the Earth, the map's points do not; leave the file out"
+                )
+            wanted = _Wanted(one, region, level, data)
+            if make is _of_release and not _earlier(wanted).completes(float(values["epsilon"])):
                 continue
-            name = str(value).rpartition("#")[0]
-            raise ValueError(
-                f"{key}: {name} lies on the Earth, the map's points do not; leave the file out"
-            )
-        wanted = _Wanted(str(value), region, level, data)
-        prior_key = ("heatmap prior", key, wanted)
+            prior_key = ("heatmap prior", key, wanted)
 
-        def masses(make: _Maker = make, wanted: _Wanted = wanted) -> FloatArray:
-            return make(wanted, sources)
+            def masses(make: _Maker = make, wanted: _Wanted = wanted) -> FloatArray:
+                return make(wanted, sources)
 
-        priors.append(Prior(prior_key, sources.cached(prior_key, masses)))
-        sources.check()
+            priors.append(Prior(prior_key, sources.cached(prior_key, masses)))
+            sources.check()
     return tuple(priors)
 
 
@@ -166,6 +171,16 @@ def _of_grid(wanted: _Wanted, sources: Sources) -> FloatArray:
         raise stopped[0] from None
 
 
+def _of_release(wanted: _Wanted, sources: Sources) -> FloatArray:
+    """Return what the map of an earlier release puts into the map's cells."""
+    grid = ReleasedGrid.read(sources.file(wanted.value))
+    return grid.onto(wanted.region.box, 1 << wanted.level, f"release {_earlier(wanted).id}")
+
+
+def _earlier(wanted: _Wanted) -> EarlierRelease:
+    return EarlierRelease.parse(wanted.name)
+
+
 def _of_cities(wanted: _Wanted, sources: Sources) -> FloatArray:
     """Return the population of the cities in a region, spread around each."""
     side, (width, height) = 1 << wanted.level, wanted.region.sides
@@ -187,4 +202,5 @@ _MAKERS: dict[str, _Maker] = {
     "prior_cities": _of_cities,
     "prior_checkins": _of_checkins,
     "prior_grid": _of_grid,
+    "prior_release": _of_release,
 }

@@ -14,6 +14,7 @@ took so long, or makes the draw again stays with the curator.
 
 from __future__ import annotations
 
+from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Fidelity, Request, Result, ScalarResult, Surface
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import conditions, guarantee
@@ -43,7 +44,8 @@ OF_SETTINGS = {
 """Readouts that are functions of the settings alone, n₀ among them: label and unit."""
 IN_ITS_UNIT = ("centres_cost",)
 """Functions of noise that tell how large the region is."""
-LEVEL = "epsilon_level_"
+LEVEL, PRIOR_WEIGHT = "epsilon_level_", "prior_weight_level_"
+"""Beginnings of the keys of readouts of single levels."""
 NOISY_NOTES = (
     text.ALL_COUNTS_NEGATIVE,
     text.TOTAL_NEGATIVE,
@@ -54,6 +56,18 @@ NOISY_NOTES = (
     text.MAYBE_FLAT,
 )
 """Remarks that are functions of noisy counts, or of the settings."""
+
+
+def noise_readout(key: str, value: float) -> ScalarResult:
+    """Return the readout of a function of noisy counts or points.
+
+    Weights of priors are estimates: the program's own judgement by the evidence of noisy counts.
+    """
+    if key.startswith(PRIOR_WEIGHT):
+        level = key.removeprefix(PRIOR_WEIGHT)
+        label = f"Weight of the priors on level {level}, by noisy counts"
+        return ScalarResult(key, label, value, Role.ESTIMATE)
+    return ScalarResult(key, MADE_OF_NOISE[key], value)
 
 
 def public_result(result: Result) -> Result:
@@ -109,7 +123,8 @@ def _label(request: Request, key: str) -> str:
 def _readouts(result: Result, tell_n0: bool, tell_region: bool) -> list[ScalarResult]:
     readouts = []
     for item in result.readouts:
-        label = MADE_OF_NOISE.get(item.key, "")
+        weighs = item.key.startswith(PRIOR_WEIGHT)
+        label = item.label if weighs else MADE_OF_NOISE.get(item.key, "")
         level = item.key.removeprefix(LEVEL)
         unit = ""
         if tell_n0 and item.key in OF_SETTINGS:

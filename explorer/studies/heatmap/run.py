@@ -79,11 +79,13 @@ from explorer.privacy.heatmaps.row_pass import (
 )
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.numbers import format_number
+from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions import requested_rule
-from explorer.studies.heatmap.mechanisms import INTERPOLATION, mechanism_of
+from explorer.studies.heatmap.mechanisms import INTERPOLATION, mechanism_of, used_releases
 from explorer.studies.heatmap.priors import Prior, priors_of
+from explorer.studies.heatmap.public import PRIOR_WEIGHT
 
 ELSEWHERE_S = 0.5
 """Counting that takes less than this many seconds here is not sent to a cluster."""
@@ -175,6 +177,12 @@ class Task:
             return self.given
         selection = self.request.selection
         assert selection is not None
+        whole = selection.unit is Unit.USER and not selection.sampled
+        if not whole and used_releases(self.request):
+            raise ValueError(
+                "prior_release: an earlier release protects every user in it, this map rows or a "
+                "sample; leave the release out, or take all users"
+            )
         priors = priors_of(
             dict(self.request.values),
             selection.region,
@@ -671,8 +679,10 @@ def adaptive_prior(task: Task) -> Estimate:
     found = prior_map(grown.tree, densities)
     task.watch.lap("solve")
     estimate = grown.estimate(found.grid, found.total, text.PRIOR_ALONE)
-    weight = [("prior_weight", w) for w in list(found.prior_weights.values())[-1:] if priors]
-    return replace(estimate, made_of_noise=(*estimate.made_of_noise, *weight))
+    weights = found.prior_weights if priors else {}
+    told = [(f"{PRIOR_WEIGHT}{level}", weight) for level, weight in weights.items()]
+    finest = [("prior_weight", weight) for weight in list(weights.values())[-1:]]
+    return replace(estimate, made_of_noise=(*estimate.made_of_noise, *finest, *told))
 
 
 def _threshold(tau: float, budgets: Budgets) -> float:

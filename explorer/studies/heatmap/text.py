@@ -19,8 +19,10 @@ from explorer.studies.heatmap.guarantee import (
 from explorer.studies.heatmap.mechanisms import (
     EXPECT_LITTLE,
     MECHANISMS,
+    MOST_EPSILON,
     ONE_CELL_EACH,
     mechanism_of,
+    named_releases,
     of_settings,
     rough,
 )
@@ -82,6 +84,10 @@ TOTAL_NEGATIVE = (
 PRIOR_ALONE = (
     "The noisy counts add up to 0 or less, so nothing is left of the data; the map is that of the "
     "priors."
+)
+UNUSED_RELEASE = (
+    "Release {id}… is not used: ε is above {most}, twice its own, where its noise would make the "
+    "map worse."
 )
 TOO_FEW_USERS = (
     "So few users (n₀) can't hide one another at this ε and δ, so there is no map; the uniform one "
@@ -190,6 +196,11 @@ def notes(request: Request) -> tuple[str, ...]:
     together = sum(mechanism.comparable for mechanism in shown)
     if together > 1:
         lines.append(SHOWN_TOGETHER.format(n=together))
+    lines += [
+        UNUSED_RELEASE.format(id=one.id[:8], most=format_number(float(MOST_EPSILON * one.epsilon)))
+        for one in named_releases(request)
+        if not one.completes(request["epsilon"])
+    ]
     if rough(request):
         lines.append(EXPECT_LITTLE)
     unit = unit_of(request)

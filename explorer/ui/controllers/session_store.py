@@ -520,7 +520,9 @@ class SessionStore(QObject):
             *(pin.request for pin in state.pins),
             *(entry.request for entry in state.comparison),
         ]
-        named = {v for request in requests for _, v in request.values}
+        values = (v for request in requests for _, v in request.values if isinstance(v, str))
+        # As `files_of`, whose module would be imported before the start page is painted.
+        named = {part for value in values for part in (value, *value.split("/"))}
         named |= {view.picture for view in self._views().values() if view.picture}
         return {value: path for value, path in known.items() if value in named}
 

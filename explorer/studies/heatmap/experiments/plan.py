@@ -246,7 +246,7 @@ def rows_of(
 
 def _priors(point: Point, folder: Path, sources: Sources) -> list[str]:
     """Return the digests of a point's priors, kept in a folder."""
-    named = ("mechanism", *PRIORS)
+    named = ("mechanism", "epsilon", *PRIORS)
     values = {p.key: point.values.get(p.key, p.default) for p in MAP_PARAMETERS if p.key in named}
     if not set(PRIORS) <= set(MECHANISMS[str(values["mechanism"])].uses):
         return []
