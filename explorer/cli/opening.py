@@ -992,19 +992,16 @@ def release_values(
     """
     from explorer.engine.earlier_releases import write_release
     from explorer.release.errors import ReleaseError
-    from explorer.release.ledger import settings
-    from explorer.release.pipeline import LedgerLocation
     from explorer.studies.base.study import parameter
     from explorer.studies.registry import get_study
 
     releases = [rest for kind, rest in priors if kind == "release"]
     if not releases:
         return {}
-    location = LedgerLocation(ledger or settings.default_ledger(), settings.default_settings())
     declared = parameter(get_study("heatmap"), "prior_release")
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="privacy-explorer-")))
     try:
-        paths = [write_release(location, release, [data], folder) for release in releases]
+        paths = [write_release(ledger, release, [data], folder) for release in releases]
         files = "/".join(runtime.add_file(path) for path in paths)
         return {declared.key: declared.parse(files)}
     except (OSError, ReleaseError, ValueError) as error:

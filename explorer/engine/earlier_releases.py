@@ -11,20 +11,25 @@ from pathlib import Path
 from explorer.engine.paths import cache_folder
 from explorer.files import private_folder, write_whole
 from explorer.release.errors import LedgerError, ParameterError
+from explorer.release.ledger import settings
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.adaptive import EARLIER, PriorSource
-from explorer.release.pipeline import LedgerLocation, load_plan
+from explorer.release.pipeline import DECLARED, LedgerLocation, load_plan
 from explorer.release.priors import RELEASED, check_releases, released_grid, total_epsilon
+from explorer.release.rounding import rounded_up
 from explorer.studies.heatmap.mechanisms import EarlierRelease
 
 
-def usable_releases(location: LedgerLocation, data: Iterable[str] = ()) -> list[Release]:
-    """Return the releases of a ledger that can complete a map, the newest first.
+def usable_releases(
+    ledger_file: Path | None, data: Iterable[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return id and description of the releases that can complete a map, the newest first.
 
     Parameters
     ----------
-    location : LedgerLocation
+    ledger_file : Path or None
+        None for the user's own ledger; without that there is no release.
     data : iterable of str
         SHA-256 of the files of the map's check-ins. Where the ledger knows whose they are, releases
         about other people are left out.
@@ -32,27 +37,36 @@ def usable_releases(location: LedgerLocation, data: Iterable[str] = ()) -> list[
     Raises
     ------
     ReleaseError
-        If there is no ledger, or it can't be read.
+        If there is no ledger at `ledger_file`, or it can't be read.
     """
-    with _opened(location) as ledger:
+    if ledger_file is None and not settings.default_ledger().exists():
+        return ()
+    with _opened(ledger_file) as ledger:
         usable = []
         for release in reversed(ledger.releases()):
             try:
                 _check(ledger, release, data)
             except ParameterError:
                 continue
-            usable.append(release)
-        return usable
+            stated = ledger.attachment(release.id, DECLARED) or {}
+            parts = (
+                " ".join(str(stated.get("title", "")).split()) or "Release",
+                release.date[:10],
+                f"ε = {rounded_up(release.epsilon)}",
+                f"{release.id[:8]}…",
+            )
+            usable.append((release.id, ", ".join(parts)))
+        return tuple(usable)
 
 
 def write_release(
-    location: LedgerLocation, release: str, data: Iterable[str] = (), folder: Path | None = None
+    ledger_file: Path | None, release: str, data: Iterable[str] = (), folder: Path | None = None
 ) -> Path:
     """Write the map of a release as a file for studies; return its path.
 
     Parameters
     ----------
-    location, data
+    ledger_file, data
         As `usable_releases`.
     release : str
         Its id.
@@ -66,7 +80,7 @@ def write_release(
     OSError
         If the file can't be written.
     """
-    with _opened(location) as ledger:
+    with _opened(ledger_file) as ledger:
         state = ledger.state()
         if release not in state.releases:
             raise ParameterError(
@@ -84,7 +98,8 @@ def write_release(
     return path
 
 
-def _opened(location: LedgerLocation) -> Ledger:
+def _opened(ledger_file: Path | None) -> Ledger:
+    location = LedgerLocation(ledger_file or settings.default_ledger(), settings.default_settings())
     if not location.ledger.exists():
         raise LedgerError(f"{location.ledger}: there is no ledger; name another one")
     return location.open()

@@ -66,7 +66,9 @@ def test_a_map_takes_the_priors_it_is_given(capsys, files, tmp_path: Path) -> No
         (["city"], "checkins:FILE"),
         (["cities", "cities"], "given twice"),
         (["none", "cities"], "no other prior"),
-        (["release:abc"], "release"),
+        (["release:abc"], "release abc"),
+        (["release"], "release:ID"),
+        (["grid:a.csv", "grid:a.csv"], "given twice"),
         (["checkins:missing.csv"], "missing.csv"),
         (["grid:DATA.xyz"], "a file"),
     ],
@@ -103,6 +105,13 @@ def test_an_experiment_pairs_maps_with_and_without(capsys, files, tmp_path: Path
     [
         ({}, []),
         ({"prior_cities": False}, ["none"]),
+        (
+            {
+                "prior_grid": f"a.csv#{'0' * 64}/b.tif#{'1' * 64}",
+                "prior_release": f"release {'ab' * 16}, ε 1⁄2.released#{'2' * 64}",
+            },
+            ["cities", "grid:a.csv", "grid:b.tif", f"release:{'ab' * 16}"],
+        ),
         (
             {"prior_checkins": "my own.csv#" + "0" * 64, "prior_grid": "p.tif#" + "1" * 64},
             ["cities", "checkins:my own.csv", "grid:p.tif"],

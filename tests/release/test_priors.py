@@ -15,12 +15,14 @@ import pytest
 
 from explorer import __version__
 from explorer.cli import run
+from explorer.engine.earlier_releases import usable_releases, write_release
+from explorer.geography.density_grid import ReleasedGrid
 from explorer.privacy.heatmaps.public_prior import prior_densities, prior_map
 from explorer.release.certificate.registry import registry_entry
 from explorer.release.certificate.report import sections
 from explorer.release.certificate.verify import PublicMaps, verify
 from explorer.release.content_hash import file_digests, unpacked_sha256
-from explorer.release.errors import ParameterError
+from explorer.release.errors import LedgerError, ParameterError
 from explorer.release.exact_json import canonical
 from explorer.release.ledger import settings
 from explorer.release.mechanisms import MECHANISMS
@@ -40,10 +42,11 @@ from explorer.release.pipeline import (
     publish,
 )
 from explorer.release.plan import Plan, plan_from_json
-from explorer.release.priors import released_masses, with_priors
+from explorer.release.priors import degrees_of, released_masses, with_priors
+from explorer.studies.heatmap.mechanisms import EarlierRelease
 from tests import snapshots
 from tests.release.made_people import BOX, people_of
-from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
+from tests.release.plans import COLUMNS, content, opened, place_in, plan_of, write_plan, write_rows
 
 Run = Callable[..., int]
 WITH, WITHOUT = MECHANISMS["heatmap.adaptive/2"], MECHANISMS["heatmap.adaptive/1"]
@@ -316,6 +319,61 @@ def test_a_map_with_files_and_cities_is_released_and_verified(
     again = tmp_path / "again.csv"
     assert command("--resume", certificate["id"], "--out", str(again)) == 0
     assert again.read_bytes() == out.read_bytes()
+
+
+def test_earlier_releases_are_offered_to_the_map(place: LedgerLocation, tmp_path: Path) -> None:
+    population = opened(place, 9)
+    first = _released(place, tmp_path, "heatmap.adaptive/1", population)
+    _released(place, tmp_path, "count.users/1", population)
+    plan = _after(population, first, "3/4", tmp_path / "rows.csv")
+    with place.open() as ledger:
+        second = plan_release(ledger, plan)
+    assert [one for one, _ in usable_releases(place.ledger)] == [first]
+    draw(place, plan, second)
+    assert [one for one, _ in usable_releases(place.ledger)] == [second, first]
+    # the second depends on the first, too
+    path = write_release(place.ledger, second, folder=tmp_path)
+    assert EarlierRelease.parse(path.name).epsilon == Fraction(3, 4)
+    assert EarlierRelease.parse(path.name).total == Fraction(5, 4)
+    path = write_release(place.ledger, first, folder=tmp_path)
+    assert path.read_bytes() == write_release(place.ledger, first, folder=tmp_path).read_bytes()
+    with place.open() as ledger:
+        own = load_plan(ledger, first).own_parameters
+        earlier, output = ledger.release(first), ledger.output(first)
+        masses = released_masses(earlier, output, own, own.area, 32)
+        there = ReleasedGrid.read(path).onto(degrees_of(own.area), 32, "")
+        np.testing.assert_array_equal(there, masses)
+        # a file that the ledger knows as data of others has no release here
+        other = ledger.open_population("sum", Fraction(3), "Others")
+        ledger.known.record_population(SHA, other)
+        ledger.known.record_population("00" * 32, population)
+    assert usable_releases(place.ledger, [SHA]) == ()
+    with pytest.raises(ParameterError, match=r"^priors: release "):
+        write_release(place.ledger, first, [SHA], tmp_path)
+    assert len(usable_releases(place.ledger, ["00" * 32])) == 2
+    with pytest.raises(ParameterError, match=r"^priors: release "):
+        write_release(place.ledger, "ab" * 16, folder=tmp_path)
+    with pytest.raises(LedgerError):
+        usable_releases(tmp_path / "none.sqlite")
+
+
+def test_the_command_of_the_map_takes_an_earlier_release(
+    place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = _released(place, tmp_path, "heatmap.adaptive/1", opened(place, 9))
+    data = tmp_path / "data.csv"
+    data.write_text(f"{','.join(COLUMNS)}\n{(tmp_path / 'rows.csv').read_text()}")
+    words = ["heatmap", str(data), "--region", "40.5,-74.25,40.9,-73.7", "--resolution", "16"]
+    words += ["--mechanism", "adaptive-prior", "--prior", f"release:{first}", "--quiet", "--json"]
+    words += ["--epsilon", "0.75", "--ledger"]
+    assert run([*words, str(place.ledger)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["guarantee"]["add_remove"].startswith("1.25-DP")
+    name, _, _ = found["recipe"]["values"]["prior_release"].rpartition("#")
+    assert EarlierRelease.parse(name) == EarlierRelease(first, Fraction(1, 2), Fraction(1, 2))
+    assert found["prior_weights"]
+    assert all(0 <= weight <= 1 for weight in found["prior_weights"].values())
+    assert run([*words, str(tmp_path / "none.sqlite")]) == 2
 
 
 def _third(place: LedgerLocation, population: str, second: str, folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,24 @@ import pytest
 
 from explorer.checkins import open_checkins
 from explorer.geography.cities import shipped_cities
+from explorer.geography.density_grid import ReleasedGrid, grid_on_region
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion, Region
-from explorer.studies.base.study import default_request
+from explorer.privacy.core.bound import Role
+from explorer.release.priors import MOST_EPSILON as RULE_OF_LEDGERS
+from explorer.studies.base.study import default_request, parameter
 from explorer.studies.heatmap.experiments.plan import Point, rows_of
 from explorer.studies.heatmap.experiments.samples import CheckinSource, open_prior, place_of
 from explorer.studies.heatmap.experiments.trial import run_trial, task_of
-from explorer.studies.heatmap.mechanisms import PRIORS, recommend
+from explorer.studies.heatmap.guarantee import replacement
+from explorer.studies.heatmap.mechanisms import (
+    MOST_EPSILON,
+    PRIORS,
+    EarlierRelease,
+    recommend,
+)
 from explorer.studies.heatmap.priors import priors_of
+from explorer.studies.heatmap.public import PRIOR_WEIGHT
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies.context import Context
 from tests.studies.test_heatmap import REGION, FakeContext, FakeData, answers, request_for
@@ -133,6 +144,11 @@ def test_the_weight_of_the_prior_is_told_as_made_of_noise() -> None:
     assert not weight.curator_only
     public = HeatmapStudy().public_result(result)
     assert public.readout("prior_weight").value == weight.value
+    levels = {r.key: r for r in public.readouts if r.key.startswith(PRIOR_WEIGHT)}
+    assert len(levels) >= 2
+    assert list(levels.values())[-1].value == weight.value
+    assert {r.role for r in levels.values()} == {Role.ESTIMATE}
+    assert all(0 <= r.value <= 1 and not r.curator_only for r in levels.values())
 
 
 def test_what_is_read_does_not_depend_on_the_prior() -> None:
@@ -147,6 +163,108 @@ def test_what_is_read_does_not_depend_on_the_prior() -> None:
     assert found[0] == found[1] == found[2]
     sentences = {r.guarantee.add_remove for r in results}
     assert len(sentences) == 1
+
+
+def released(sources: Context, folder: Path, own: str = "1", total: str = "1") -> str:
+    """Open the map of a release whose north-eastern quarter holds everybody."""
+    masses = np.zeros((2, 2))
+    masses[1, 1] = 5.0
+    earlier = EarlierRelease("ab" * 16, Fraction(own), Fraction(total))
+    assert EarlierRelease.parse(earlier.name) == earlier
+    (path := folder / earlier.name).write_bytes(ReleasedGrid(REGION.box, masses).to_bytes())
+    return sources.add_file(path)
+
+
+def test_an_earlier_release_completes_maps_of_at_most_twice_its_epsilon(tmp_path: Path) -> None:
+    sources = Context()
+    value = released(sources, tmp_path, "1/10")
+    values = {**NOTHING, "prior_release": value}
+    (prior,) = priors_of({**values, "epsilon": 0.2}, REGION, 2, sources)
+    np.testing.assert_allclose(prior.masses, np.kron([[0, 0], [0, 5.0]], np.full((2, 2), 0.25)))
+    assert priors_of({**values, "epsilon": np.nextafter(0.2, 1)}, REGION, 2, sources) == ()
+    assert MOST_EPSILON == RULE_OF_LEDGERS
+    for name in ("people.csv", "release 12, ε 1.released", f"release {'ab' * 16}, ε 1/2.released"):
+        with pytest.raises(ValueError, match=r"^prior_release: "):
+            EarlierRelease.parse(name)
+
+
+def test_the_map_promises_the_sum_of_its_epsilon_and_that_of_earlier_releases(
+    tmp_path: Path,
+) -> None:
+    files, context = Context(), FakeContext(FakeData())
+    value = released(files, tmp_path, "1/3", "4/3")
+    context.file = files.files.__getitem__  # type: ignore[attr-defined]
+    how = {"mechanism": "adaptive-prior", "prior_cities": False, "prior_release": value}
+    results = {
+        epsilon: answers(request_for(epsilon=epsilon, **how), context)[-1]
+        for epsilon in (0.5, 0.75)
+    }
+    with_it, without = (result.guarantee for result in results.values())
+    assert Fraction(with_it.pairs[0][0]) >= Fraction(1, 2) + Fraction(4, 3)
+    assert with_it.pairs[0][0] == pytest.approx(0.5 + 4 / 3, rel=1e-15)
+    assert with_it.add_remove.startswith("1.834-DP")
+    assert with_it.replace_one.startswith("3.667-DP")
+    assert without.pairs == ((0.75, 0.0),)
+    weights = [any(r.key == "prior_weight" for r in one.readouts) for one in results.values()]
+    assert weights == [True, False]
+    public = HeatmapStudy().public_result(results[0.5])
+    assert public.guarantee.pairs == with_it.pairs
+    assert public.request["prior_release"] == value
+    of_rows = replace(results[0.5].request.selection, users=5)
+    sampled = replace(results[0.5].request, selection=of_rows)
+    with pytest.raises(ValueError, match=r"^prior_release: "):
+        answers(sampled, context)
+    assert replacement(results[0.5].request) == "2(ε + 1.334)"
+
+
+def test_several_files_of_a_kind_are_weighed_together(tmp_path: Path) -> None:
+    sources = Context()
+    south, west, north, east = REGION.box
+    values = []
+    for number in (1, 2):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(
+            "lat,lon,value\n"
+            + "".join(
+                f"{south + (i + 0.5) * (north - south) / 2},{west + (j + 0.5) * (east - west) / 2},"
+                f"{number * (1 + i + 2 * j)}\n"
+                for i in range(2)
+                for j in range(2)
+            )
+        )
+        values.append(sources.add_file(path))
+    both = {**NOTHING, "prior_grid": "/".join(values)}
+    masses = [prior.masses.sum() for prior in priors_of(both, REGION, 1, sources)]
+    assert masses == pytest.approx([10, 20])
+    grid = parameter(HeatmapStudy(), "prior_grid")
+    assert grid.parse("/".join(values)) == both["prior_grid"]
+    assert grid.parse("/".join([values[0], *values])) == both["prior_grid"]
+    assert parameter(HeatmapStudy(), "prior_grid").parse(values[0]) == values[0]
+    for wrong in ("/".join((values[0], "x.csv")), "/", f"/{values[0]}", f"{values[0]}/"):
+        with pytest.raises(ValueError, match=r"^prior_grid: "):
+            grid.parse(wrong)
+    with pytest.raises(ValueError, match=r"^prior_grid: 5 files"):
+        grid.parse("/".join(f"{k}.csv#{'0' * 64}" for k in range(5)))
+
+
+def test_a_damaged_file_of_a_release_is_refused(tmp_path: Path) -> None:
+    whole = ReleasedGrid(REGION.box, np.ones((2, 2))).to_bytes()
+    np.testing.assert_array_equal(
+        ReleasedGrid.read(_written(tmp_path, whole)).values, np.ones((2, 2))
+    )
+    negative = ReleasedGrid(REGION.box, -np.ones((2, 2))).to_bytes()
+    longer = whole.replace(b'"shape":[2,2]', b'"shape":[4,4]')
+    large = whole.replace(b'"shape":[2,2]', b'"shape":[60000,60000]')
+    for damaged in (b"", b"{}", b"[1]", whole[:-9], negative, longer, large):
+        with pytest.raises(ValueError, match=r"^map\.released"):
+            ReleasedGrid.read(_written(tmp_path, damaged))
+    with pytest.raises(ValueError, match=r"^map\.released"):
+        grid_on_region(_written(tmp_path, whole), REGION.box, 4)  # its ε would not count
+
+
+def _written(folder: Path, data: bytes) -> Path:
+    (path := folder / "map.released").write_bytes(data)
+    return path
 
 
 def test_rows_of_experiments_take_their_priors_along(data: Any, tmp_path: Path) -> None:
@@ -165,7 +283,7 @@ def test_rows_of_experiments_take_their_priors_along(data: Any, tmp_path: Path) 
 
 def test_default_is_cities_alone() -> None:
     values = dict(default_request(HeatmapStudy()).values)
-    assert [values[key] for key in PRIORS] == [True, "", ""]
+    assert [values[key] for key in PRIORS] == [True, "", "", ""]
 
 
 @pytest.mark.parametrize(

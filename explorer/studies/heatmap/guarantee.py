@@ -454,12 +454,12 @@ def of_priors(request: Request) -> tuple[Condition, ...]:
     """Return what public priors rest on."""
     earlier = tuple(
         Condition(
-            f"Release {one.id[:8]}… was published about these people, its ε = "
-            f"{at_most(float_up(one.total))} counts",
+            f"Release {one.id[:8]}… is about these people; its ε = "
+            f"{at_most(float_up(one.total))} counts too",
             None,
             f"ε of this map is at most {MOST_EPSILON} · {format_number(float(one.epsilon))}; other "
             "people's release is a public grid",
-            short=f"Release {one.id[:8]}… is of these people",
+            short=f"Counts too: ε = {at_most(float_up(one.total))}, release {one.id[:4]}…",
         )
         for one in used_releases(request)
     )

@@ -1,7 +1,9 @@
 """Reads files that are values of parameters, and remembers their paths."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from PySide6.QtCore import QObject, Signal
 
@@ -24,6 +26,8 @@ class ParameterFiles(QObject):
         Study, parameter and new value.
     failed(str, str, object)
         Study, parameter and error.
+    listed(str, str, Path or None, tuple of (str, str))
+        Study, parameter, ledger, and id and text of each release that can be its value.
     restored(object)
         Names of files of the last session that are missing or changed.
     busy_changed(bool)
@@ -31,6 +35,7 @@ class ParameterFiles(QObject):
 
     opened = Signal(str, str, str)
     failed = Signal(str, str, object)
+    listed = Signal(str, str, object, object)
     restored = Signal(object)
     busy_changed = Signal(bool)
 
@@ -50,6 +55,28 @@ class ParameterFiles(QObject):
         `path` may be a folder if the parameter takes one.
         """
         self._submit((study_id, key), lambda task: self._service.add_file(path, task.check))
+
+    def list_releases(self, study_id: str, key: str, ledger: Path | None, data: str) -> None:
+        """Read which releases of a ledger can be a parameter's value, then signal them.
+
+        `ledger` is None for the user's own; `data` is the fingerprint of the open check-ins.
+        """
+
+        def work(_task: Task) -> _Listed:
+            return _Listed(ledger, _earlier().usable_releases(ledger, [data]))
+
+        self._submit((study_id, key), work)
+
+    def open_release(
+        self, study_id: str, key: str, ledger: Path | None, release: str, data: str
+    ) -> None:
+        """Write the map of a release as a file, then signal the parameter's value."""
+
+        def work(task: Task) -> str:
+            path = _earlier().write_release(ledger, release, [data])
+            return self._service.add_file(path, task.check)
+
+        self._submit((study_id, key), work)
 
     def restore(self, paths: Mapping[str, str]) -> None:
         """Reopen files of a former session if unchanged.
@@ -81,6 +108,8 @@ class ParameterFiles(QObject):
     def _done(self, key: tuple[str, str], result: object) -> None:
         if key == _RESTORE:
             self.restored.emit(result)
+        elif isinstance(result, _Listed):
+            self.listed.emit(*key, result.ledger, result.releases)
         else:
             self.opened.emit(*key, result)
 
@@ -89,6 +118,20 @@ class ParameterFiles(QObject):
             self.restored.emit([])
         else:
             self.failed.emit(*key, error)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Releases of a ledger: id and text of each."""
+
+    ledger: Path | None
+    releases: tuple[tuple[str, str], ...]
+
+
+def _earlier() -> ModuleType:
+    from explorer.engine import earlier_releases  # imported late, in the thread
+
+    return earlier_releases
 
 
 def _restore(service: StudyService, paths: dict[str, str], check: Callable[[], None]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +20,12 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLay
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures import style
 from explorer.figures.captions import parameter_text
-from explorer.studies.base.numbers import format_number
+from explorer.studies.base.numbers import format_number, nearest
+from explorer.studies.base.parameters import files_of
 from explorer.studies.base.study import (
     Advice,
     Parameter,
+    Request,
     Result,
     SpacePicture,
     Study,
@@ -30,6 +33,7 @@ from explorer.studies.base.study import (
     relevant,
     with_unit,
 )
+from explorer.studies.heatmap.public import PRIOR_WEIGHT
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.base.styled import styled_label
@@ -38,7 +42,14 @@ from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.plot.curves import SYMBOLS
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.parameter_rows import FileRow, NumberRow, ParameterRow, make_row
+from explorer.ui.widgets.number_table import NumberTable
+from explorer.ui.widgets.parameter_rows import (
+    FileRow,
+    NumberRow,
+    ParameterRow,
+    ReleasesRow,
+    make_row,
+)
 from explorer.ui.widgets.section import Section
 
 MAX_POINTS = 1500
@@ -157,6 +168,53 @@ def _same(a: SpacePicture, b: SpacePicture) -> bool:
     )
 
 
+class PriorWeights(QWidget):
+    """Weight of a map's priors on every level that was read, as a table.
+
+    Greyed while another map is computed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._request: Request | None = None
+        self.table = NumberTable("Weight of the priors by level, estimates made of noisy counts")
+        self.table.set_plain(1)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.about = FixedSizeText("faint")
+        self.about.setText(WEIGHTS_ARE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        layout.addWidget(self.table)
+        layout.addWidget(self.about)
+        self.hide()
+
+    def show_result(self, result: Result) -> None:
+        """Show the weights of a map; one that is not complete may have none yet."""
+        rows = [
+            (item.key.removeprefix(PRIOR_WEIGHT), f"{nearest(100 * item.value, 3)} %")
+            for item in result.readouts
+            if item.key.startswith(PRIOR_WEIGHT) and item.value is not None
+        ]
+        if rows or result.complete:
+            self._request = result.request
+            self.table.set_table(("Level", "Weight of the priors"), rows)
+            row = self.table.verticalHeader().defaultSectionSize()
+            head = self.table.horizontalHeader().sizeHint().height()
+            self.table.setFixedHeight(head + len(rows) * row + 4)
+            self.setEnabled(True)
+            if self.isHidden() == bool(rows):
+                self.setVisible(bool(rows))
+
+    def show_request(self, request: Request) -> None:
+        """Grey the weights of another map."""
+        shown = self._request
+        if shown is not None:
+            self.setEnabled(replace(shown, fidelity=request.fidelity) == request)
+
+
 TAKE = "take"
 
 
@@ -196,7 +254,9 @@ class AdviceLine(QLabel):
             self.taken.emit(self._advice.key, self._advice.value)
 
 
-SPACE = "space"
+NO_RELEASE = "No release of this ledger can complete the map"
+WEIGHTS_ARE = "Estimates made of noisy counts: how far each level of the map follows the priors."
+SPACE, PRIORS = "space", "prior"
 MORE = "more"
 """Heading of the section for secondary parameters."""
 CLOSED_AT_FIRST = frozenset({MORE})
@@ -258,6 +318,9 @@ class _Page(QWidget):
         self._summarised: tuple[object, ...] = ()
         """What the summary of the collapsed section was written from."""
         self.sections[SPACE].rows.addWidget(self.space)
+        self.weights = PriorWeights()
+        if PRIORS in self.sections:
+            self.sections[PRIORS].rows.addWidget(self.weights)
         layout.addStretch(1)
 
     def place(self, essential: tuple[str, ...]) -> None:
@@ -278,6 +341,8 @@ class _Page(QWidget):
             for p in parameters:
                 if p.key not in essential:
                     stops += self._put(p.key, self._homes[group])
+            if group == PRIORS:
+                stops.append(self.weights.table)
         stops.append(self.advice)
         for before, after in pairwise(stops):  # Tab moves down the panel
             QWidget.setTabOrder(before, after)
@@ -454,6 +519,7 @@ class ParametersPanel(QScrollArea):
         if files is not None:
             files.opened.connect(self._file_opened)
             files.failed.connect(self._file_failed)
+            files.listed.connect(self._releases_listed)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
@@ -517,13 +583,14 @@ class ParametersPanel(QScrollArea):
         page = self.pages.get(result.request.study)
         if page is not None:
             page.show_space(result)
+            page.weights.show_result(result)
         self.range_play.show_result(result)
 
     def ask_for(self, value: str) -> None:
         """Ask for the missing file of a parameter of the current study."""
         study = self._session.state.study
         for key, row in self.pages[study].rows.items():
-            if isinstance(row, FileRow) and self._session.request(study)[key] == value:
+            if isinstance(row, FileRow) and value in files_of(self._session.request(study)[key]):
                 row.choose()
                 return
 
@@ -548,6 +615,9 @@ class ParametersPanel(QScrollArea):
                     self.range_play.add(study.id, row)
                 if isinstance(row, FileRow):
                     row.chosen.connect(partial(self._file_selected, study.id, key))
+                if isinstance(row, ReleasesRow):
+                    row.listed.connect(partial(self._list_releases, study.id, key))
+                    row.release_chosen.connect(partial(self._release_chosen, study.id, key))
             page.advice.taken.connect(partial(self._take, study.id))
             for group, section in page.sections.items():
                 section.folded.connect(partial(self._fold, group))
@@ -597,8 +667,30 @@ class ParametersPanel(QScrollArea):
         else:
             self._files.open(study_id, key, path)
 
-    def _file_opened(self, study_id: str, key: str, value: str) -> None:
+    def _list_releases(self, study_id: str, key: str, ledger: Path | None) -> None:
+        if self._files is not None:
+            self._files.list_releases(study_id, key, ledger, self._data_of(study_id))
+
+    def _release_chosen(self, study_id: str, key: str, ledger: Path | None, release: str) -> None:
+        if self._files is not None:
+            self._files.open_release(study_id, key, ledger, release, self._data_of(study_id))
+
+    def _data_of(self, study_id: str) -> str:
+        """Return the fingerprint of the open check-ins of a study, or ""."""
+        selection = self._session.state.request_of(study_id).selection
+        return "" if selection is None else selection.data
+
+    def _releases_listed(
+        self, study_id: str, key: str, ledger: Path | None, releases: Sequence[tuple[str, str]]
+    ) -> None:
+        row = self._page(get_study(study_id)).rows[key]
+        if isinstance(row, ReleasesRow) and row.isVisible():
+            row.offer(ledger, releases, NO_RELEASE)
+
+    def _file_opened(self, study_id: str, key: str, file: str) -> None:
         page = self._page(get_study(study_id))
+        row = page.rows[key]
+        value = row.with_file(file) if isinstance(row, FileRow) else file
         before = self._session.state.request_of(study_id)[key]
         self._edited(study_id, key, value, False)
         if before == value:  # the session does not change then
@@ -625,6 +717,7 @@ class ParametersPanel(QScrollArea):
         swept = request.sweep.key if request.sweep is not None else ""
         values = dict(request.values)
         page.show_values(request.unit_values)
+        page.weights.show_request(request)
         if (advice := study.advice(request)) is not None:
             page.advice.show_advice(advice, values[advice.key])
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]

@@ -2,7 +2,7 @@
 
 import html
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QListWidget,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
@@ -22,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.parameters import RELEASED, files_of, names_of
 from explorer.studies.base.phrases import names_unit
 from explorer.studies.base.study import Kind, Parameter, Value
 from explorer.ui.base.playback import RunButton
@@ -375,9 +378,7 @@ class FileRow(ParameterRow):
         self._value = ""
         what = "folder" if self.wants_folder else "file"
         self.label = label_of(parameter)
-        self.field = QLineEdit(readOnly=True)
-        self.field.setPlaceholderText(f"no {what}")
-        self.field.setAccessibleName(f"{parameter.name}, name of the {what}")
+        self.shown = self._shown(what)
         self.open_button = QPushButton("Open…")
         self.open_button.setAccessibleName(f"Open {parameter.name}")
         self.open_button.setToolTip(f"Choose a {what} ({self.kinds}), or drop it here")
@@ -386,7 +387,7 @@ class FileRow(ParameterRow):
         self.clear_button.setToolTip(f"Do without a {what}")
         self.error = styled_label("notes", word_wrap=True)
         self.error.hide()
-        self.label.setBuddy(self.field)
+        self.label.setBuddy(self.shown)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(0, 0, 0, 0)
         buttons.setSpacing(6)
@@ -397,13 +398,27 @@ class FileRow(ParameterRow):
         layout.setContentsMargins(0, 4, 0, 8)
         layout.setSpacing(3)
         layout.addWidget(self.label)
-        layout.addWidget(self.field)
+        layout.addWidget(self.shown)
         layout.addLayout(buttons)
         layout.addWidget(self.error)
         self.setAcceptDrops(True)
-        self.field.setAcceptDrops(False)  # drops on the field are handled by the row
+        self.shown.setAcceptDrops(False)  # drops on it are handled by the row
         self.open_button.clicked.connect(self.choose)
-        self.clear_button.clicked.connect(lambda: self.edited.emit("", False))
+        self.clear_button.clicked.connect(self._clear)
+
+    def _shown(self, what: str) -> QWidget:
+        """Return a new widget that shows what is open."""
+        self.field = QLineEdit(readOnly=True)
+        self.field.setPlaceholderText(f"no {what}")
+        self.field.setAccessibleName(f"{self.parameter.name}, name of the {what}")
+        return self.field
+
+    def _clear(self) -> None:
+        self.edited.emit("", False)
+
+    def with_file(self, file: str) -> str:
+        """Return the parameter's value with a file that was read."""
+        return file
 
     @property
     def wants_folder(self) -> bool:
@@ -482,6 +497,140 @@ class FileRow(ParameterRow):
             self.take(Path(paths[0]))
 
 
+class _FileList(QListWidget):
+    """List of file names as high as its rows; Delete removes the current one."""
+
+    removed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def fit(self) -> None:
+        """Take the height of the rows."""
+        height = max(self.sizeHintForRow(0), self.fontMetrics().height())
+        self.setFixedHeight(self.count() * height + 2 * self.frameWidth() + 4)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Remove the current row at Delete."""
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.removed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilesRow(FileRow):
+    """Names of several files, with buttons to add one and to remove the selected one."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self.open_button.setText("Add…")
+        self.open_button.setAccessibleName(f"Add to {parameter.name}")
+        self.clear_button.setText("Remove")
+        self.clear_button.setAccessibleName(f"Remove from {parameter.name}")
+        self.clear_button.setToolTip("Do without the selected one (Delete)")
+        self.list.removed.connect(self._clear)
+        self.list.currentRowChanged.connect(lambda _: self._enable())
+        self.show_value("")
+
+    def _shown(self, what: str) -> QWidget:
+        self.list = _FileList()
+        self.list.setAccessibleName(f"{self.parameter.name}, list of {what}s")
+        return self.list
+
+    def _clear(self) -> None:
+        files, row = list(files_of(self._value)), self.list.currentRow()
+        if 0 <= row < len(files):
+            del files[row]
+            self.edited.emit("/".join(files), False)
+
+    def with_file(self, file: str) -> str:
+        """Return the parameter's value with one more file."""
+        return "/".join(dict.fromkeys((*files_of(self._value), file)))
+
+    def show_busy(self, name: str) -> None:
+        """Show that a file is being read."""
+        self.error.hide()
+        self._list([*names_of(self._value), f"reading {name} …"])
+        self.open_button.setEnabled(False)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything; the selected row stays, or its place."""
+        if value != self._value:
+            self.error.hide()
+        self._value = str(value)
+        self._list(names_of(self._value))
+        for row, file in enumerate(files_of(self._value)):
+            name, _, digest = file.rpartition("#")
+            self.list.item(row).setToolTip(f"{name}\nsha256 {digest}")
+        self._enable()
+
+    def _list(self, names: Iterable[str]) -> None:
+        row = max(self.list.currentRow(), 0)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            self.list.addItems([name.removesuffix(RELEASED) for name in names])
+            self.list.setCurrentRow(min(row, self.list.count() - 1))
+        self.list.fit()
+        self.list.setVisible(self.list.count() > 0)
+
+    def _enable(self) -> None:
+        files = files_of(self._value)
+        self.open_button.setEnabled(len(files) < self.parameter.most_files)
+        self.clear_button.setEnabled(0 <= self.list.currentRow() < len(files))
+
+
+class ReleasesRow(FilesRow):
+    """Earlier releases of a ledger, which are chosen from a menu.
+
+    Signals
+    -------
+    listed(Path or None)
+        The releases of a ledger should be offered, None for the user's own.
+    release_chosen(Path or None, str)
+        Ledger and id of a release to add.
+    """
+
+    listed = Signal(object)
+    release_chosen = Signal(object, str)
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self.setAcceptDrops(False)
+        self.open_button.setToolTip("Choose a release of a ledger")
+        self.menu = QMenu(self)
+
+    def choose(self) -> None:
+        """Ask for the releases of the user's own ledger."""
+        self.listed.emit(None)
+
+    def offer(self, ledger: Path | None, releases: Sequence[tuple[str, str]], none: str) -> None:
+        """Open the menu of releases: id and text of each, or why there is none."""
+        self.menu.clear()
+        for release, text in releases:
+            action = self.menu.addAction(text.replace("&", "&&"))
+            action.triggered.connect(lambda _=False, release=release: self._choose(ledger, release))
+        if not releases:
+            self.menu.addAction(none.replace("&", "&&")).setEnabled(False)
+        self.menu.addSeparator()
+        self.menu.addAction("Other ledger…").triggered.connect(self._other)
+        self.menu.popup(self.open_button.mapToGlobal(self.open_button.rect().bottomLeft()))
+
+    def _choose(self, ledger: Path | None, release: str) -> None:
+        self.show_busy(f"release {release}")
+        self.release_chosen.emit(ledger, release)
+
+    def _other(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, "Open a ledger", self.folder, "Ledgers (*.sqlite);;All files (*)"
+        )
+        if path:
+            self.folder = str(Path(path).parent)
+            self.listed.emit(Path(path))
+
+
 def _paths(mime: QMimeData) -> list[str]:
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
 
@@ -494,4 +643,6 @@ def make_row(parameter: Parameter) -> ParameterRow:
         Kind.FILE: FileRow,
         Kind.TABLE: TableRow,
     }
+    if parameter.most_files > 1:
+        return (ReleasesRow if RELEASED in parameter.suffixes else FilesRow)(parameter)
     return kinds.get(parameter.kind, NumberRow)(parameter)
