@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from explorer.figures.pages.backdrop import BackgroundFile
     from explorer.geography.plane import Plane
     from explorer.geography.region import Region
-    from explorer.privacy.core.bound import FloatArray
+    from explorer.release.mechanisms.adaptive import PriorMasses
     from explorer.studies.base.study import Value
     from explorer.user_rows import Box
 
@@ -893,7 +893,7 @@ release_prior_option = click.option(
 )
 
 
-def public_masses(kind: str, path: str, box: Box, level: int) -> FloatArray:
+def public_prior(kind: str, path: str, box: Box, level: int) -> PriorMasses:
     """Return what a file, or the bundled cities, put into the cells of a map.
 
     Parameters
@@ -912,24 +912,16 @@ def public_masses(kind: str, path: str, box: Box, level: int) -> FloatArray:
     BadParameter
         If it can't be read, or has no mass in the box.
     """
-    from explorer.engine.runtime import StudyRuntime, typed_value
-    from explorer.geography.region import Region
-    from explorer.studies.base.study import parameter
-    from explorer.studies.heatmap.priors import priors_of
-    from explorer.studies.registry import get_study
+    from explorer.engine.release_priors import public_map
+    from explorer.engine.runtime import StudyRuntime
 
-    runtime, key = StudyRuntime(), PRIOR_FILES.get(kind)
-    values: dict[str, Value] = {"prior_cities": kind == "cities"}
-    values |= dict.fromkeys(PRIOR_FILES.values(), "")
+    runtime = StudyRuntime()
     try:
-        if key is not None:
-            values[key] = typed_value(runtime, parameter(get_study("heatmap"), key), path)
-        (prior,) = priors_of(values, Region(*box), level, runtime.context())
+        return public_map(runtime, (kind, path, box, level), lambda: None)
     except (OSError, ValueError) as error:
         raise click.BadParameter(str(error), param_hint="--prior") from error
     finally:
         runtime.close()
-    return prior.masses
 
 
 def prior_values(
@@ -990,7 +982,7 @@ def release_values(
     BadParameter
         If one is not in the ledger, or can't complete the map.
     """
-    from explorer.engine.earlier_releases import write_release
+    from explorer.engine.release_priors import write_release
     from explorer.release.errors import ReleaseError
     from explorer.studies.base.study import parameter
     from explorer.studies.registry import get_study

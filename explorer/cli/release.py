@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.opening import public_masses, release_prior_option
+from explorer.cli.opening import public_prior, release_prior_option
 from explorer.cli.options import check_folder
 from explorer.cli.running import report_written
 
@@ -187,10 +187,10 @@ def _prior(
 ) -> tuple[PriorSource, PriorMasses]:
     """Return the declaration of a public map, and what it holds on the plan's cells."""
     from explorer import __version__
-    from explorer.release.content_hash import file_digests, unpacked_sha256
-    from explorer.release.mechanisms.adaptive import CITIES, EARLIER, PriorMasses, PriorSource
-    from explorer.release.pipeline import load_plan
-    from explorer.release.priors import check_releases, degrees_of, released_masses
+    from explorer.engine.release_priors import earlier_map
+    from explorer.release.content_hash import unpacked_sha256
+    from explorer.release.mechanisms.adaptive import CITIES, EARLIER, PriorSource
+    from explorer.release.priors import check_releases, degrees_of
 
     own = plan.own_parameters
     if kind == EARLIER:
@@ -199,19 +199,12 @@ def _prior(
             raise click.ClickException(f"{location.ledger}: there is no ledger with release {rest}")
         with location.open() as ledger:
             check_releases(ledger.state(), plan.population, plan.epsilon, (source,))
-            known = load_plan(ledger, rest).own_parameters
-            output, earlier = ledger.output(rest), ledger.release(rest)
-        masses = released_masses(earlier, output, known, own.area, 1 << own.level)
-        return source, PriorMasses(masses)
-    box = degrees_of(own.area)
+            return source, earlier_map(ledger, rest, own.area, own.level)
+    given = public_prior(kind, rest, degrees_of(own.area), own.level)
     if kind == CITIES:
-        return PriorSource(CITIES, __version__), PriorMasses(
-            public_masses(kind, "", box, own.level)
-        )
-    masses = public_masses(kind, rest, box, own.level)
-    key, (_, content) = unpacked_sha256(Path(rest)), file_digests(Path(rest))
-    source = PriorSource.parse(f"{kind}:{key}:{label}") if label else PriorSource(kind, key)
-    return source, PriorMasses(masses, content)
+        return PriorSource(CITIES, __version__), given
+    key = unpacked_sha256(Path(rest))
+    return (PriorSource.parse(f"{kind}:{key}:{label}") if label else PriorSource(kind, key)), given
 
 
 def _compare(location: LedgerLocation, plan: Plan) -> int:

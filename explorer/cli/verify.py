@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.opening import public_masses, release_prior_option
+from explorer.cli.opening import public_prior, release_prior_option
 from explorer.cli.options import check_folder
 from explorer.cli.running import report_written
 from explorer.files import file_sha256, read_bounded
@@ -56,8 +56,8 @@ _file = click.Path(path_type=Path, dir_okay=False)
     "map_file",
     type=_file,
     metavar="FILE",
-    help="The map exported as .csv or .geojson: with --prior, the weights of the public maps that "
-    "it states are recomputed.",
+    help="The map exported as .csv, .geojson or .tif: with --prior, the weights of the public maps "
+    "that it states are recomputed.",
 )
 @click.option(
     "--registry",
@@ -160,7 +160,8 @@ def _public_maps(
             if prior.kind == EARLIER:
                 found[at] = earlier_map(prior.key, own, later)
             else:
-                found[at] = public_masses(prior.kind, keys[at], degrees_of(own.area), own.level)
+                box = degrees_of(own.area)
+                found[at] = public_prior(prior.kind, keys[at], box, own.level).masses
         return found
 
     def earlier_map(release: str, own: Any, later: tuple[str, ...]) -> FloatArray:

@@ -121,9 +121,9 @@ _WEIGHT = re.compile(r"level (\d{1,2}) ([0-9.e-]{1,40})", re.ASCII)
 
 
 def read_prior_weights(data: bytes) -> dict[int, float]:
-    """Return the weights of public maps by level, from an exported map (CSV or GeoJSON).
+    """Return the weights of public maps by level, from an exported map (CSV, GeoJSON or GeoTIFF).
 
-    Empty where it states none.
+    Empty where it states none. A GeoTIFF has them as plain text in its metadata.
     """
     _, _, rest = data.decode("utf-8", "replace").partition(WEIGHTS)
     line = re.split(r'["\n]', rest, maxsplit=1)[0]
@@ -136,6 +136,11 @@ def _header(written: OutputDocument, shown: Shown) -> Iterator[str]:
     if title:
         yield title
     yield f"{written.plan.mechanism.id}, epsilon {written.plan.epsilon}"
+    yield from weight_lines(shown)
+
+
+def weight_lines(shown: Shown) -> Iterator[str]:
+    """Yield the line of exported maps that `read_prior_weights` reads; nothing without weights."""
     if shown.prior_weights:
         weights = ", ".join(f"level {level} {weight!r}" for level, weight in shown.prior_weights)
         yield f"{WEIGHTS}{weights}"

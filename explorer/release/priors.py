@@ -120,8 +120,18 @@ def check_priors(ledger: Ledger, plan: Plan) -> None:
             )
     given = plan.own_parameters.given if priors else None
     for prior, one in zip(priors, given, strict=True) if given else ():
-        if one.content and ledger.known.populations(prior.key, one.content):
-            raise _private(prior)
+        check_public(ledger, prior, one.content)
+
+
+def check_public(ledger: Ledger, prior: PriorSource, content: str) -> None:
+    """Check that a file with a content hash is not known in a ledger as data of a population.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if content and ledger.known.populations(prior.key, content):
+        raise _private(prior)
 
 
 def check_not_data(ledger: Ledger, release: str, content: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from explorer import __version__
 from explorer.cli import run
-from explorer.engine.earlier_releases import usable_releases, write_release
+from explorer.engine.release_priors import usable_releases, write_release
 from explorer.geography.density_grid import ReleasedGrid
 from explorer.privacy.heatmaps.public_prior import prior_densities, prior_map
 from explorer.release.certificate.registry import registry_entry

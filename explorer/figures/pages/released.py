@@ -50,6 +50,8 @@ class Released:
         Heading of a map.
     total : float or None
         Estimated number of people on the map, of its noisy numbers.
+    stated : tuple of str
+        Lines for files of numbers alone.
     """
 
     title: str
@@ -60,6 +62,7 @@ class Released:
     table: tuple[tuple[str, float], ...] = ()
     label: str = "share of all people"
     total: float | None = None
+    stated: tuple[str, ...] = ()
 
     @property
     def region(self) -> Region | None:
@@ -177,7 +180,9 @@ def released_geotiff(what: Released) -> bytes:
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=what.about,
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
-                ABOUT="\n".join((what.title, what.about, *what.notes, *longitude_note(what.box))),
+                ABOUT="\n".join(
+                    (what.title, what.about, *what.notes, *longitude_note(what.box), *what.stated)
+                ),
             )
             image.set_band_description(1, what.label)
             image.write(np.asarray(what.grid, np.float32)[::-1], 1)

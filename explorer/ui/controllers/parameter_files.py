@@ -129,9 +129,9 @@ class _Listed:
 
 
 def _earlier() -> ModuleType:
-    from explorer.engine import earlier_releases  # imported late, in the thread
+    from explorer.engine import release_priors  # imported late, in the thread
 
-    return earlier_releases
+    return release_priors
 
 
 def _restore(service: StudyService, paths: dict[str, str], check: Callable[[], None]) -> list[str]:

@@ -174,8 +174,8 @@ class PriorWeights(QWidget):
     Greyed while another map is computed.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self._request: Request | None = None
         self.table = NumberTable("Weight of the priors by level, estimates made of noisy counts")
         self.table.set_plain(1)
@@ -318,7 +318,7 @@ class _Page(QWidget):
         self._summarised: tuple[object, ...] = ()
         """What the summary of the collapsed section was written from."""
         self.sections[SPACE].rows.addWidget(self.space)
-        self.weights = PriorWeights()
+        self.weights = PriorWeights(self)
         if PRIORS in self.sections:
             self.sections[PRIORS].rows.addWidget(self.weights)
         layout.addStretch(1)

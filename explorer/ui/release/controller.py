@@ -20,14 +20,22 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins
 from explorer.checkins.model import Dialect, Mapping, Preview
+from explorer.engine.release_priors import earlier_map, public_map
 from explorer.engine.service import StudyService
 from explorer.release.attack import AuditResult, audit
+from explorer.release.content_hash import unpacked_sha256
 from explorer.release.dry_run import Forecast, forecast
 from explorer.release.errors import ReleaseError
 from explorer.release.file_check import FileCheck
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.state import Release
+from explorer.release.mechanisms.adaptive import (
+    EARLIER,
+    AdaptivePriorParameters,
+    PriorMasses,
+    PriorSource,
+)
 from explorer.release.pipeline import (
     LedgerLocation,
     certificate_of,
@@ -36,9 +44,10 @@ from explorer.release.pipeline import (
     publish,
 )
 from explorer.release.plan import PLACED, Plan
+from explorer.release.priors import check_public, degrees_of
 from explorer.release.subprocess_runner import CheckTask, DrawTask, ReleaseProcess
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.release.draft import NO_PERSON, LedgerState
+from explorer.ui.release.draft import NO_PERSON, LedgerState, MapKey, PublicMap, sentence_of
 
 USER, TIME, LAT, LON = PLACED
 GZIP = ".gz"
@@ -222,6 +231,10 @@ class ReleaseController(QObject):
         Readable rows of a plan's file and known ids; curator only.
     found(dict of str to str)
         Format of the opened file, by field key.
+    map_found(PublicMap)
+        A file that was chosen as a public map, with its hash.
+    maps_read(dict of MapKey to PriorMasses or str)
+        What public maps hold, or why one can't be used.
     opened(str)
         Id of a new population.
     failed(Exception)
@@ -240,6 +253,8 @@ class ReleaseController(QObject):
     audited = Signal(object)
     checked = Signal(object, object)
     found = Signal(object)
+    map_found = Signal(object)
+    maps_read = Signal(object)
     opened = Signal(str)
     failed = Signal(object)
     busy_changed = Signal(bool)
@@ -258,7 +273,10 @@ class ReleaseController(QObject):
         self._cancelled = threading.Event()
         """Whether the running release should stop before its draw."""
         self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
-        for job in (self._ledger, self._trial):
+        self._hashing = LatestJob("hash of a public map", self)
+        self._reading = LatestJob("public maps", self, preempt_after_s=0)
+        self._jobs = (self._ledger, self._trial, self._hashing, self._reading)
+        for job in self._jobs:
             job.done.connect(lambda emit, found: emit(found))
             job.failed.connect(lambda _, error: self.failed.emit(error))
         self._ledger.failed.connect(lambda *_: self.read())
@@ -277,7 +295,7 @@ class ReleaseController(QObject):
 
     def close(self) -> None:
         """Stop the threads; a running release is finished by its own process."""
-        for job in (self._trial, self._ledger):
+        for job in reversed(self._jobs):
             job.close()
 
     # Ledger
@@ -376,6 +394,49 @@ class ReleaseController(QObject):
             self.checked.emit(plan, found[0])
 
         self._ask(then, work)
+
+    def find_map(self, kind: str, path: Path) -> None:
+        """Compute the hash that names a public file in the plan."""
+        self._hashing.submit(
+            self.map_found.emit,
+            lambda _task: PublicMap(kind, unpacked_sha256(path), path=str(path)),
+        )
+
+    def read_maps(
+        self, maps: Sequence[tuple[MapKey, PublicMap]], own: AdaptivePriorParameters
+    ) -> None:
+        """Read what public maps hold on the cells of a release, or why they can't be used.
+
+        Files are read in the compute process; earlier releases are those of the ledger.
+        """
+
+        def work(task: Task) -> dict[MapKey, PriorMasses | str]:
+            found: dict[MapKey, PriorMasses | str] = {}
+            for key, one in maps:
+                try:
+                    found[key] = self._masses(one, own, task)
+                except (OSError, ValueError) as error:
+                    found[key] = sentence_of(error)
+            return found
+
+        self._reading.submit(self.maps_read.emit, work)
+
+    def _masses(self, one: PublicMap, own: AdaptivePriorParameters, task: Task) -> PriorMasses:
+        """Return what a public map holds; raises as `public_map` and `earlier_map`."""
+        if one.kind == EARLIER:
+            with self.place.open() as ledger:
+                given = earlier_map(ledger, one.key, own.area, own.level)
+        else:
+            if one.path and unpacked_sha256(Path(one.path)) != one.key:
+                name = Path(one.path).name
+                raise ValueError(f"{name} has changed since it was added: remove it and add it")
+            subject = one.kind, one.path, degrees_of(own.area), own.level
+            given = self._service.call(public_map, subject, task.check)
+            if given.content and self.place.ledger.exists():
+                with self.place.open() as ledger:
+                    check_public(ledger, PriorSource(one.kind, one.key, one.label), given.content)
+        replace(own, priors=(PriorSource(one.kind, one.key),)).with_given((given,))
+        return given
 
     def find_format(self, path: Path, mapping: Mapping) -> None:
         """Determine the format of an open file from its mapping."""

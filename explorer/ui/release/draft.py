@@ -16,6 +16,7 @@ from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.state import SPENT, Account, Release
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.adaptive import CHECKINS, CITIES, EARLIER, GRID, PriorMasses
 from explorer.release.messages import price_text, sentence
 from explorer.release.pipeline import LedgerLocation
 from explorer.release.plan import (
@@ -28,6 +29,7 @@ from explorer.release.plan import (
     Plan,
     build_plan,
 )
+from explorer.release.priors import MOST_EPSILON, degrees_of
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.studies.base.phrases import MAX_USEFUL_CHANCE, best_chance, times_in_100
 from explorer.ui.release.fields import (
@@ -35,6 +37,7 @@ from explorer.ui.release.fields import (
     LABELS,
     OF_MECHANISM,
     PEOPLE,
+    TAKE_MAPS,
     any_format,
     example_of,
     read_epsilon,
@@ -42,6 +45,7 @@ from explorer.ui.release.fields import (
     read_own,
     read_people,
 )
+from explorer.user_rows import Box
 
 USER, TIME, *_ = PLACED
 NO_PERSON = "A release needs a column that names the person. Open the file again and choose one."
@@ -116,6 +120,49 @@ class LedgerState:
         return population
 
 
+MapKey = tuple[str, str, Box, int]
+"""Kind and key of a public map, box and ℓ: what its masses depend on."""
+
+
+@dataclass(frozen=True)
+class PublicMap:
+    """A public map that is to complete the release, or an earlier release.
+
+    Attributes
+    ----------
+    kind, key, label : str
+        As in `PriorSource`; the label of a file is typed.
+    path : str
+        Of a file; the curator's alone.
+    """
+
+    kind: str
+    key: str
+    label: str = ""
+    path: str = ""
+
+    @property
+    def has_label(self) -> bool:
+        """Whether it is a file, which the certificate names by a typed label."""
+        return self.kind in (CHECKINS, GRID)
+
+    @property
+    def text(self) -> str:
+        """The declaration as a parameter of the plan."""
+        parts = (self.kind, self.key, " ".join(self.label.split()))
+        return ":".join(parts if self.has_label else parts[:2])
+
+    @property
+    def sentence(self) -> str:
+        """What it means for the people in it."""
+        if self.kind == EARLIER:
+            return f"Release {self.key[:8]}…: its ε adds up with that of this one."
+        if self.kind == CITIES:
+            return ""
+        name = " ".join(self.label.split()) or Path(self.path).name
+        return f"People in “{name}” are not protected by this release."
+
+
 @dataclass(frozen=True)
 class Draft:
     """A release that is being planned.
@@ -135,6 +182,10 @@ class Draft:
         Keys of the values copied from the map.
     format_taken : bool
         Whether the format found when the file was opened was adopted.
+    maps : tuple of PublicMap
+        For mechanisms that take any.
+    read : mapping of MapKey to PriorMasses or str
+        What those that were read hold, or why one can't be used.
     """
 
     population: str = ""
@@ -144,6 +195,8 @@ class Draft:
     sentence: str = ""
     copied: frozenset[str] = frozenset()
     format_taken: bool = False
+    maps: tuple[PublicMap, ...] = ()
+    read: Mapping[MapKey, PriorMasses | str] = field(default_factory=dict, compare=False)
 
     def text(self, key: str) -> str:
         """Return the text of a field."""
@@ -189,9 +242,42 @@ class Draft:
         result = [COPIED.format(names=name) for name in copied]
         return (*result, *([self.sentence.strip()] if not self.independent else []))
 
+    @property
+    def takes_maps(self) -> bool:
+        """Whether public maps can complete the release."""
+        return self.mechanism in TAKE_MAPS
+
     def own_parameters(self) -> dict[str, object]:
         """Return the parameters of the mechanism."""
-        return read_own(self.mechanism, self.typed)
+        own = read_own(self.mechanism, self.typed)
+        if self.maps and self.takes_maps:
+            own["priors"] = [one.text for one in self.maps]
+        return own
+
+    def map_keys(self) -> tuple[MapKey, ...]:
+        """Return what the masses of the public maps depend on, each; () without any.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter of the mechanism is missing or invalid.
+        """
+        if not self.maps or not self.takes_maps:
+            return ()
+        own = MECHANISMS[self.mechanism].parse(read_own(self.mechanism, self.typed))
+        box = degrees_of(own.area)
+        return tuple((one.kind, one.key, box, own.level) for one in self.maps)
+
+    def _with_masses(self, plan: Plan) -> Plan:
+        """Return a plan with what its public maps hold, as far as that is known.
+
+        What was read was checked then: `with_given` would do so again for every letter typed.
+        """
+        given = tuple(self.read.get(key) for key in self.map_keys())
+        known = tuple(one for one in given if isinstance(one, PriorMasses))
+        if not given or len(known) < len(given):
+            return plan
+        return replace(plan, own_parameters=replace(plan.own_parameters, given=known))
 
     def declared(self) -> Declared:
         """Return the curator's statements."""
@@ -210,7 +296,7 @@ class Draft:
             If anything is missing or invalid.
         """
         parameters = {**read_format(self.typed), **self.own_parameters()}
-        return build_plan(
+        plan = build_plan(
             self.population,
             Path(self.text("data")),
             self.mechanism,
@@ -218,6 +304,7 @@ class Draft:
             read_epsilon(self.text("epsilon")),
             self.declared(),
         )
+        return self._with_masses(plan)
 
     def to_check(self) -> Plan:
         """Return the plan whose file can be checked before other choices are made.
@@ -226,18 +313,18 @@ class Draft:
         format and the columns that the mechanism reads.
         """
         own = {**example_of(self.mechanism), **{k: t for k, t in self.typed.items() if t.strip()}}
-        draft = replace(self, typed={**own, "epsilon": "1"})
+        draft = replace(self, typed={**own, "epsilon": "1"}, maps=())
         try:
             return draft.plan()
         except ParameterError:
             texts = {**self.typed, **example_of(self.mechanism), "epsilon": "1"}
-            return replace(self, typed=texts).plan()
+            return replace(draft, typed=texts).plan()
 
     def rehearsal(self) -> Plan:
         """Return the plan for synthetic users, which needs neither file nor budget."""
         own = self.own_parameters()
         parameters = {**any_format(self.mechanism, own), **own}
-        return build_plan(
+        plan = build_plan(
             SYNTHETIC_POPULATION,
             Path("nowhere"),
             self.mechanism,
@@ -245,6 +332,7 @@ class Draft:
             read_epsilon(self.text("epsilon")),
             self.declared(),
         )
+        return self._with_masses(plan)
 
 
 @dataclass(frozen=True)
@@ -359,6 +447,9 @@ MESSAGES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "time_zone": (
         ("", "Enter UTC, an offset such as +05:30 or a name such as Europe/Berlin as time zone."),
     ),
+    "priors": (
+        ("can't stand", "Name each file for the certificate: 1 to 200 characters, not a path."),
+    ),
     "epsilon": (
         ("is above", "Enter a smaller ε."),
         ("2^-40", "Enter a larger ε: a part of the release would get almost nothing."),
@@ -456,7 +547,27 @@ def _what(draft: Draft, ledger: LedgerState) -> Point:
     except ParameterError:
         text = "Enter the number of people that you expect, from 1 to 1,000,000."
         return Point(False, text, PEOPLE)
-    return _selection(draft, ledger)
+    problem = _maps_problem(draft, ledger)
+    return Point(False, problem, "priors") if problem else _selection(draft, ledger)
+
+
+READING_MAPS = "The public maps are being read."
+
+
+def _maps_problem(draft: Draft, ledger: LedgerState) -> str:
+    """Return why the public maps can't be used yet; "" if they can."""
+    for one, key in zip(draft.maps, draft.map_keys(), strict=False):
+        if one.path and Path(one.path) == Path(draft.text("data")):
+            return f"{Path(one.path).name} is the file to release. Remove it from the public maps."
+        release = next((r for r in ledger.releases if r.id == one.key), None)
+        if one.kind == EARLIER and (
+            release is None or ledger.charged(release.population) != draft.population
+        ):
+            return f"Release {one.key[:8]}… is not about these people. Remove it."
+        found = draft.read.get(key, READING_MAPS)
+        if isinstance(found, str):
+            return found
+    return ""
 
 
 def _turned(box: str) -> bool:
@@ -518,6 +629,15 @@ def _price(draft: Draft, ledger: LedgerState) -> Point:
         if error.field.endswith("epsilon"):
             raise
         return Point(False, "The cost is known once step 3 is complete.")
+    for release in ledger.releases:
+        used = any(one.key == release.id for one in draft.maps if draft.takes_maps)
+        if used and plan.epsilon > MOST_EPSILON * release.epsilon:
+            most = rounded_down(MOST_EPSILON * release.epsilon)
+            text = (
+                f"Enter a value up to {most}, or remove release {release.id[:8]}… from the public "
+                "maps: above, its noise would make this map worse."
+            )
+            return Point(False, text, "epsilon")
     account = ledger.account(draft.population)
     if account is None:
         return Point(False, f"Cost {rounded_up(plan.epsilon)}; what remains is known with step 1.")

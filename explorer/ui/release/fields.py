@@ -152,8 +152,8 @@ OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
 KIND_NOTES = {
     "heatmap.adaptive/1": "Small cells where many people are, large cells elsewhere: the smallest "
     "error for most data.",
-    "heatmap.adaptive/2": "Smoother inside large cells. Public maps are given on the command line: "
-    "release PLAN.json --prior …",
+    "heatmap.adaptive/2": "Smoother inside large cells, which public maps of where people are can "
+    "fill.",
     "heatmap.paper/1": "On each level only the cells with the most people are divided further.",
     "heatmap.pyramid/1": "All cells of some levels get noise, whether people are there or not.",
     "counts.cells/1": "A noisy number of people for every cell, without any fitting.",
@@ -172,6 +172,8 @@ PEOPLE_FIELD = Field(
 )
 TAKE_PEOPLE = ("heatmap.pyramid/1",)
 """Mechanisms with n₀ as a parameter."""
+TAKE_MAPS = ("heatmap.adaptive/2",)
+"""Mechanisms that public maps can complete."""
 
 FORMAT = (
     Field("delimiter", "Delimiter", "", choices=FORMAT_CHOICES["delimiter"]),
@@ -316,7 +318,12 @@ LABELS = {
     field.key: field.label
     for fields in (*OF_MECHANISM.values(), FORMAT, STATED, EVALUATED)
     for field in fields
-} | {"epsilon": "ε", PEOPLE: "Expected number of people", "columns": "Columns"}
+} | {
+    "epsilon": "ε",
+    PEOPLE: "Expected number of people",
+    "columns": "Columns",
+    "priors": "Public maps",
+}
 
 
 def read_epsilon(text: str) -> Fraction:

@@ -16,7 +16,7 @@ from explorer.release.certificate.registry import registry_file, registry_yaml
 from explorer.release.certificate.report import PROGRAM, sections
 from explorer.release.exact_json import canonical
 from explorer.release.messages import sentence
-from explorer.release.outputs import FORMATS, OutputDocument, heatmap
+from explorer.release.outputs import FORMATS, OutputDocument, heatmap, weight_lines
 from explorer.release.rounding import rounded_up
 from explorer.studies.base.numbers import nearest
 from explorer.ui.release.controller import Result
@@ -75,6 +75,7 @@ def draw_release(result: Result, *, blocks: bool = False) -> Released:
         shown.table,
         plan.mechanism.label if grid is None or shown.table else "share of all people",
         shown.total,
+        tuple(weight_lines(shown)),
     )
 
 

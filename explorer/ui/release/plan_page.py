@@ -31,6 +31,7 @@ from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.file_check import SHOWN, FileCheck, Unreadable
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.adaptive import PriorMasses, PriorSource
 from explorer.release.messages import other_spending_lines, price_text, reopened_line, sentence
 from explorer.release.pipeline import BOOK, DRAW, PHASES, READ, STORE
 from explorer.release.plan import FORMAT_CHOICES, Plan
@@ -55,7 +56,9 @@ from explorer.ui.release.draft import (
     REGION,
     Draft,
     LedgerState,
+    MapKey,
     Point,
+    PublicMap,
     attacker_text,
     copied_names,
     copied_text,
@@ -72,9 +75,11 @@ from explorer.ui.release.fields import (
     PEOPLE,
     PEOPLE_FIELD,
     example_of,
+    read_own,
     read_people,
 )
 from explorer.ui.release.population_section import BOTH_WAYS, HELP, TWO_IDS, UNIT, PopulationSection
+from explorer.ui.release.public_maps import PublicMaps
 from explorer.ui.release.summary_panel import (
     BudgetBar,
     RegionPicture,
@@ -280,6 +285,10 @@ class PlanPage(WizardFrame):
         plan may be entered for that.
     format_requested()
         The format of the open file should be adopted.
+    map_chosen(str, Path)
+        Kind and path of a file that should become a public map.
+    maps_requested(list of (MapKey, PublicMap), AdaptivePriorParameters)
+        Public maps should be read on the cells of the release.
     status_changed()
         Page, file or state of the release may have changed.
     """
@@ -292,6 +301,8 @@ class PlanPage(WizardFrame):
     epsilon_copy_requested = Signal()
     check_requested = Signal(object, bool)
     format_requested = Signal()
+    map_chosen = Signal(str, object)
+    maps_requested = Signal(object, object)
     status_changed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -305,6 +316,8 @@ class PlanPage(WizardFrame):
         self.cancelling = False
         """Whether the running release should be cancelled."""
         self._fresh = True
+        self._maps_asked: list[MapKey] = []
+        """Public maps that are being read."""
         self._checked: tuple[_Key | None, FileCheck | None] = (None, None)
         """Key of the check and its result."""
         self._all_rows = False
@@ -515,11 +528,16 @@ class PlanPage(WizardFrame):
             styled_label("faint", _EDGES, word_wrap=True),
         )
         picture.rows.setStretch(1, 1)
+        self.maps = PublicMaps()
+        self.maps.file_chosen.connect(self.map_chosen)
+        self.maps.added.connect(self.add_map)
+        self.maps.labelled.connect(self._map_labelled)
+        self.maps.removed.connect(self._map_removed)
         row = QHBoxLayout(page := QWidget())
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         row.addWidget(left, 2)
-        row.addWidget(picture, 1)
+        row.addWidget(_column((picture, 1), (self.maps, 0)), 1)
         return page
 
     def _build_cost(self) -> QWidget:
@@ -857,6 +875,7 @@ class PlanPage(WizardFrame):
         self.points = (
             (Point(False, ""),) * 5 if self.ledger is None else points(self.draft, self.ledger)
         )
+        self.maps.show_maps(self.draft, self.ledger)  # whose fields the frame marks
         self._show_frame()
         self._show_file()
         self._show_what()
@@ -919,10 +938,16 @@ class PlanPage(WizardFrame):
             "box": self.sides[0],
             "epsilon": self.epsilon,
             "sentence": self.sentence,
+            "priors": self._map_to_mend(),
         }
         for typed in (self.form, self.own, self.cells, self.rest):
             fields.update(typed.edits)
         return fields.get(key)
+
+    def _map_to_mend(self) -> QWidget:
+        """Return the first field of a public map that is empty, or the button that adds one."""
+        empty = (edit for edit in self.maps.labels.values() if not edit.text().strip())
+        return next(empty, self.maps.add_button)
 
     def _show_frame(self) -> None:
         page, done = self.page, [point.ok for point in self.points]
@@ -951,6 +976,7 @@ class PlanPage(WizardFrame):
         wrong = ""
         if point is not None and not point.ok and not text:
             over = page == COST_PAGE and bool(self.draft.text("epsilon"))
+            over |= page == WHAT_PAGE and point.field == "priors"
             if page in self._tried or over or page == REVIEW_PAGE:
                 text, wrong = point.message, point.field
         if page == PEOPLE_PAGE and self._unnamed and not text:
@@ -1196,7 +1222,55 @@ class PlanPage(WizardFrame):
         self.region.show_box(box)
         self.region_size.setText(self.region.size_text or " ")
         self.kind_note.setText(KIND_NOTES.get(self.draft.mechanism, ""))
+        self._request_maps()
         self.cell_size.setText(self._cell_size_text())
+
+    def add_map(self, one: PublicMap) -> None:
+        """Add a public map, unless it is there, and ask for the name of a file."""
+        maps = self.draft.maps
+        if all((one.kind, one.key) != (other.kind, other.key) for other in maps):
+            self.change(maps=(*maps, one))
+        label = self.maps.labels.get(len(self.draft.maps) - 1)
+        if label is not None and one.has_label:
+            label.setFocus()
+
+    def _map_labelled(self, place: int, text: str) -> None:
+        maps = list(self.draft.maps)
+        maps[place] = replace(maps[place], label=text)
+        self.change(maps=tuple(maps))
+
+    def _map_removed(self, place: int) -> None:
+        """Remove a public map, and read it again if it is added again."""
+        gone = self.draft.maps[place]
+        read = {k: v for k, v in self.draft.read.items() if k[:2] != (gone.kind, gone.key)}
+        maps = (*self.draft.maps[:place], *self.draft.maps[place + 1 :])
+        self.change(maps=maps, read=read)
+        removers = self.maps.removers
+        (removers[min(place, len(removers) - 1)] if removers else self.maps.add_button).setFocus()
+
+    def _request_maps(self) -> None:
+        """Ask for what public maps hold, where that is not known for the present cells."""
+        try:
+            keys = self.draft.map_keys()
+        except ParameterError:
+            return
+        pairs = zip(keys, self.draft.maps, strict=False)
+        missing = [(key, one) for key, one in pairs if key not in self.draft.read]
+        asked = [key for key, _ in missing]
+        if missing and asked != self._maps_asked:
+            self._maps_asked = asked
+            texts = read_own(self.draft.mechanism, self.draft.typed)
+            self.maps_requested.emit(missing, MECHANISMS[self.draft.mechanism].parse(texts))
+
+    def show_maps(self, found: dict[MapKey, PriorMasses | str]) -> None:
+        """Take over what public maps hold on the cells; those on other cells are forgotten."""
+        self._maps_asked = []
+        known = {**self.draft.read, **found}
+        try:
+            keys = self.draft.map_keys()
+        except ParameterError:
+            keys = ()
+        self.change(read={key: known[key] for key in keys if key in known})
 
     def _cell_size_text(self) -> str:
         """Return the size of a cell; empty without a region or a number of cells."""
@@ -1495,6 +1569,7 @@ class PlanPage(WizardFrame):
                 f"{mechanism.label}{side}",
                 "; ".join(filter(None, (where, when))),
                 copied_text(draft, short=True),
+                *self._map_lines(),
             ),
             (
                 self.points[COST_PAGE].message if self.points else "",
@@ -1502,6 +1577,7 @@ class PlanPage(WizardFrame):
                 *([] if plan is None else [attacker_text(plan.epsilon)]),
             ),
         )
+        self._fit_summary()
         for label, lines in zip(self.summary, texts, strict=True):
             label.setText("\n".join(filter(None, lines)))
             label.setToolTip(label.text())
@@ -1517,6 +1593,18 @@ class PlanPage(WizardFrame):
             button.setEnabled(self.ready and not self._busy and not self.releasing)
         several = self.ledger is not None and len(self.ledger.accounts) > 1
         self.compare.setVisible(several)
+
+    def _fit_summary(self) -> None:
+        """Give what is released the lines that it takes in the present window."""
+        lines = (5 if self._narrow else 4) + 3 * bool(self._map_lines())
+        set_lines(self.summary[2], lines)
+
+    def _map_lines(self) -> list[str]:
+        """Return names of the public maps, and what they mean for the people in them."""
+        maps = self.draft.maps if self.draft.takes_maps else ()
+        names = ", ".join(PriorSource(one.kind, one.key, one.label).name for one in maps)
+        told = " ".join(filter(None, (one.sentence for one in maps)))
+        return [f"Public maps: {names}.", *filter(None, [told])] if maps else []
 
     def _keys(self) -> set[str]:
         return {field.key for field in OF_MECHANISM[self.draft.mechanism]}
@@ -1573,7 +1661,7 @@ class PlanPage(WizardFrame):
         """Arrange all pages for a small window or a usual one."""
         super().set_narrow(narrow=narrow)
         set_lines(self.kind_note, 2 if narrow else 1)
-        set_lines(self.summary[2], 5 if narrow else 4)
+        self._fit_summary()
         self.untouched_note.setVisible(not narrow)
         self.draw.setFixedSize(200 if narrow else 240, 38)
         self._review.setStretch(0, 9 if narrow else 8)

@@ -1,24 +1,38 @@
-"""Earlier releases of a ledger as priors of the map: which can be used, and their maps as files.
+"""Priors between studies and releases: released maps for studies, public files for releases.
 
 A study reads files alone, and knows a release by the name of its file, which states its id and ε.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from explorer.engine.paths import cache_folder
+from explorer.engine.runtime import StudyRuntime, typed_value
 from explorer.files import private_folder, write_whole
+from explorer.geography.region import Region
+from explorer.release.content_hash import file_digests
 from explorer.release.errors import LedgerError, ParameterError
 from explorer.release.ledger import settings
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.state import Release
-from explorer.release.mechanisms.adaptive import EARLIER, PriorSource
+from explorer.release.mechanisms.adaptive import CITIES, EARLIER, PriorMasses, PriorSource
+from explorer.release.mechanisms.fields import Area
 from explorer.release.pipeline import DECLARED, LedgerLocation, load_plan
-from explorer.release.priors import RELEASED, check_releases, released_grid, total_epsilon
+from explorer.release.priors import (
+    RELEASED,
+    check_releases,
+    released_grid,
+    released_masses,
+    total_epsilon,
+)
 from explorer.release.rounding import rounded_up
-from explorer.studies.heatmap.mechanisms import EarlierRelease
+from explorer.studies.base.study import Value, parameter
+from explorer.studies.heatmap.mechanisms import PRIORS, EarlierRelease
+from explorer.studies.heatmap.priors import priors_of
+from explorer.studies.registry import get_study
+from explorer.user_rows import Box
 
 
 def usable_releases(
@@ -96,6 +110,51 @@ def write_release(
     path = (folder or private_folder(cache_folder() / "released", disposable=True)) / named.name
     write_whole(path, grid.to_bytes(), private=True)
     return path
+
+
+def public_map(
+    runtime: StudyRuntime, subject: tuple[str, str, Box, int], check: Callable[[], None]
+) -> PriorMasses:
+    """Return what a public file, or the bundled cities, put into the cells of a release's map.
+
+    Parameters
+    ----------
+    runtime : StudyRuntime
+        Opens the file.
+    subject : (str, str, Box, int)
+        Kind of the prior, not a release; path of the file, "" for cities; box in degrees; ℓ of the
+        2^ℓ × 2^ℓ cells.
+    check : callable
+        Raises `Cancelled` when the work is no longer wanted.
+
+    Raises
+    ------
+    OSError
+        If the file can't be read.
+    ValueError
+        If it is no such file, or has no mass in the box.
+    """
+    kind, path, box, level = subject
+    values: dict[str, Value] = {**dict.fromkeys(PRIORS, ""), "prior_cities": kind == CITIES}
+    if kind != CITIES:
+        declared = parameter(get_study("heatmap"), f"prior_{kind}")
+        values[declared.key] = typed_value(runtime, declared, path)
+    (prior,) = priors_of(values, Region(*box), level, runtime.context(check))
+    content = file_digests(Path(path))[1] if path else ""
+    return PriorMasses(prior.masses, content)
+
+
+def earlier_map(ledger: Ledger, release: str, area: Area, level: int) -> PriorMasses:
+    """Return what an earlier release puts into the cells of a release's map.
+
+    Raises
+    ------
+    ReleaseError
+        If it covers less than half of the map, or has nobody there.
+    """
+    own = load_plan(ledger, release).own_parameters
+    earlier, output = ledger.release(release), ledger.output(release)
+    return PriorMasses(released_masses(earlier, output, own, area, 1 << level))
 
 
 def _opened(ledger_file: Path | None) -> Ledger:
