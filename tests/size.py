@@ -17,14 +17,14 @@ from tests.source_tree import ROOT, Source, cycles, import_graph, sources
 BUDGET = {
     "checkins": (49, 89_500),
     "cli": (20, 31_700),
-    "engine": (34, 48_000),
+    "engine": (35, 49_000),
     "figures": (29, 48_500),
-    "geography": (10, 19_700),
+    "geography": (10, 19_900),
     "privacy": (109, 207_000),
     "release": (51, 69_000),
     "studies": (152, 266_000),
     "top": (11, 9_200),
-    "ui": (138, 284_000),
+    "ui": (139, 289_500),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09

@@ -342,7 +342,8 @@ def _pixels(file: Any, name: str, box: Box) -> list[Cells]:
         pixels = file.read(
             1, window=Window(columns.start, rows.start, count[1], count[0]), masked=True
         )
-        values = np.asarray(pixels.astype(float).filled(0.0))
+        people = pixels.astype(float) * file.scales[0] + file.offsets[0]  # as GDAL's tools read it
+        values = np.asarray(people.filled(0.0))
         _checked(values.ravel(), name, partial(_pixel, rows.start, columns.start, count[1]))
         pieces.append(
             Cells(

@@ -173,6 +173,9 @@ def test_pixels_of_a_geotiff(tmp_path) -> None:
     across = in_place(path, (10.0, 176.0, 14.0, 184.0), 16)
     np.testing.assert_allclose(across[:, :8], world[::-1][400:416, -8:], rtol=1e-6)
     np.testing.assert_allclose(across[:, 8:], world[::-1][400:416, :8], rtol=1e-6)
+    with rasterio.open(path, "r+") as file:
+        file.scales, file.offsets = (0.5,), (1.0,)
+    np.testing.assert_allclose(in_place(path, BOX, 16), 0.5 * rows + 1, rtol=1e-6)
     world[:, :400] = -9.0
     write(world)
     masked = in_place(path, (10.0, 18.0, 14.0, 22.0), 8)

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QFont, QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 
+from explorer import __version__
+from explorer.cli import run
 from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import RecipeError
 from explorer.figures.pages.released import Released
 from explorer.release.ledger.settings import default_ledger
+from explorer.release.mechanisms.adaptive import PriorMasses
+from explorer.release.outputs import read_prior_weights
 from explorer.release.pipeline import NOT_BOOKED, draw, plan_release
 from explorer.release.rows.format import FORMAT_TAKEN
 from explorer.studies.base.study import Origin
@@ -28,9 +34,11 @@ from explorer.ui.release.draft import (
     NO_PERSON,
     Draft,
     LedgerState,
+    PublicMap,
     points,
 )
 from explorer.ui.release.fields import PEOPLE
+from explorer.ui.release.files import export_certificate, export_output
 from explorer.ui.release.plan_page import (
     CHANGED,
     COST_PAGE,
@@ -342,6 +350,147 @@ def test_each_page_names_the_first_thing_to_mend(tmp_path) -> None:
     undecided = Draft(population=population, typed=complete)
     assert points(undecided, state)[WHAT_PAGE].field == "sentence"
     assert points(Draft(typed=complete, untouched=True), state)[PEOPLE_PAGE].field == "population"
+
+
+def test_public_maps_wait_for_names_and_numbers_and_keep_to_the_rules(tmp_path) -> None:
+    """A file needs a name, all must be read, and an earlier release has half of this one's ε."""
+    place = place_in(tmp_path)
+    population, rows = opened(place, budget=3), write_rows(tmp_path / "rows.csv")
+    earlier = plan_of(population, rows, mechanism="heatmap.pyramid/1", epsilon="1/4")
+    with place.open() as ledger:
+        release = plan_release(ledger, earlier)
+        other = ledger.open_population("sum", Fraction(3), "Others")
+        state = LedgerState(place, True, accounts=ledger.accounts(), releases=ledger.releases())
+    typed = {
+        "data": str(rows),
+        "columns": "user, time, lat, lon, kind, amount",
+        "delimiter": "comma",
+        "header": "no",
+        "time_zone": "UTC",
+        "box": "40.5, -74.25, 40.9, -73.7",
+        "side": "16",
+        PEOPLE: "100",
+        "epsilon": "1/2",
+    }
+    start = Draft(population, "heatmap.adaptive/2", typed, untouched=True)
+    file = PublicMap("checkins", "ab" * 32, "Service X", str(tmp_path / "x.csv"))
+    maps = (file, PublicMap("cities", __version__), PublicMap("release", release))
+    draft = replace(start, maps=maps)
+
+    def read(draft: Draft, **wrong: str) -> Draft:
+        masses = PriorMasses(np.ones((16, 16)))
+        return replace(draft, read={key: wrong.get(key[0], masses) for key in draft.map_keys()})
+
+    def message(draft: Draft, page: int = WHAT_PAGE) -> tuple[bool, str]:
+        point = points(draft, state)[page]
+        return point.ok, point.field
+
+    assert draft.map_keys()[0] == ("checkins", "ab" * 32, (40.5, -74.25, 40.9, -73.7), 4)
+    assert message(draft) == (False, "priors")  # not read
+    assert all(point.ok for point in points(read(draft), state))
+    plan = read(draft).plan()
+    assert [one.text for one in plan.own_parameters.priors] == [one.text for one in maps]
+    assert plan.own_parameters.given is not None
+    assert read(draft).rehearsal().own_parameters.given is not None
+    assert draft.plan().own_parameters.given is None
+    assert points(read(draft, checkins="It is damaged."), state)[WHAT_PAGE].message == (
+        "It is damaged."
+    )
+    for label in ("", " ", "/home/me/x.csv", "x" * 201):
+        unnamed = replace(draft, maps=(replace(file, label=label), *maps[1:]))
+        assert message(read(unnamed)) == (False, "priors"), label
+        assert draft.to_check() == start.to_check() == unnamed.to_check()
+    assert message(read(draft.with_text("epsilon", "51/100")), COST_PAGE) == (False, "epsilon")
+    assert message(read(replace(draft, population=other))) == (False, "priors")
+    itself = replace(draft, maps=(replace(file, path=str(rows)),))
+    assert message(read(itself)) == (False, "priors")
+    # other mechanisms and cells have nothing to do with them
+    assert not replace(draft, mechanism="heatmap.adaptive/1").map_keys()
+    assert all(p.ok for p in points(replace(draft, mechanism="heatmap.adaptive/1"), state))
+    assert message(read(draft).with_text("side", "32")) == (False, "priors")
+
+
+@pytest.mark.full
+def test_public_maps_are_chosen_on_page_3_and_verified(
+    plain_window, qtbot, tmp_path, monkeypatch
+) -> None:
+    window, rows = plain_window, write_rows(tmp_path / "rows.csv", 300)
+    page = ready_page(window, qtbot, rows)
+    plan, place = page.plan, page.controller.place
+    with place.open() as ledger:
+        people = ledger.accounts()[0].population
+        first = plan_of(people, rows, mechanism="heatmap.pyramid/1")
+        release = plan_release(ledger, first)
+    draw(place, first, release)
+    page.controller.read()
+    drawn = (release, "committed")
+    qtbot.waitUntil(lambda: drawn in [(one.id, one.state) for one in page.ledger.releases])
+    others, far = tmp_path / "others.csv", tmp_path / "far.csv"
+    row = "{0},2025-01-01T10:00:00Z,{1:.4f},{2:.4f}\n"
+    for path, south in ((others, 40.5), (far, 10.0)):
+        lines = (row.format(k, south + 0.01 * (k % 40), -74.25 + 0.01 * k) for k in range(50))
+        path.write_text("user,time,lat,lon\n" + "".join(lines))
+    plan.show_page(WHAT_PAGE)
+    assert not plan.maps.isVisible()
+    plan.mechanism.setCurrentIndex(plan.mechanism.findData("heatmap.adaptive/2"))
+    assert plan.maps.isVisible()
+    assert plan.step_done(WHAT_PAGE)  # they are optional
+
+    def add(place_in_menu: int, path: Path | None = None) -> None:
+        monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+        number = len(plan.draft.maps)
+        plan.maps.add_button.click()
+        qtbot.waitUntil(plan.maps.menu.isVisible)
+        plan.maps.menu.close()
+        plan.maps.menu.actions()[place_in_menu].trigger()
+        qtbot.waitUntil(lambda: len(plan.draft.maps) == number + 1)
+
+    add(0, others)
+    assert not plan.step_done(WHAT_PAGE)
+    assert plan.maps.labels[0].property("wrong")
+    qtbot.keyClicks(window.focusWidget(), "Service X")  # its field has the focus
+    qtbot.waitUntil(lambda: plan.step_done(WHAT_PAGE))
+    assert not plan.maps.labels[0].property("wrong")
+    add(3)
+    qtbot.waitUntil(lambda: plan.step_done(WHAT_PAGE))
+    plan.maps.add_button.click()
+    assert not plan.maps.menu.actions()[3].isEnabled()  # it is there
+    plan.maps.menu.close()
+    add(0, far)
+    qtbot.keyClicks(window.focusWidget(), "Wrong")
+    qtbot.waitUntil(lambda: any(isinstance(v, str) for v in plan.draft.read.values()))
+    assert plan.message.text() in plan.draft.read.values()
+    plan.maps.removers[2].click()
+    qtbot.waitUntil(lambda: len(plan.draft.maps) == 2)
+    assert window.focusWidget() is plan.maps.removers[1]
+    chain = [w for w in tab_chain(window) if w in (*plan.maps.findChildren(QWidget), plan.draw)]
+    wanted = [plan.maps.add_button, plan.maps.removers[0], plan.maps.labels[0]]
+    assert [w for w in chain if w in (*wanted, plan.maps.removers[1], plan.draw)] == [
+        *wanted,
+        plan.maps.removers[1],
+        plan.draw,
+    ]
+    plan.show_page(REVIEW_PAGE)
+    assert "Service X" in plan.summary[2].text()
+    qtbot.waitUntil(lambda: plan.draw.isEnabled() and not page.controller.busy)
+    plan.draw.click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+    page.result.publish.click()
+    qtbot.waitUntil(page.result.export_button.isEnabled)
+    done = page.result.result
+    sources = done.certificate["priors"]["sources"]
+    assert [(one["kind"], one.get("label", "")) for one in sources] == [
+        ("checkins", "Service X"),
+        ("release", ""),
+    ]
+    (tmp_path / "cert.json").write_bytes(export_certificate(done, Path("cert.json")))
+    words = ["verify", str(tmp_path / "cert.json"), "--ledger", str(place.ledger)]
+    words += ["--prior", f"checkins:{others}", "--prior", f"release:{release}"]
+    for name in ("map.csv", *(("map.tif",) if find_spec("rasterio") else ())):
+        data = export_output(done, Path(name))
+        assert read_prior_weights(data)
+        (tmp_path / name).write_bytes(data)
+        assert run([*words, "--map", str(tmp_path / name)]) == 0
 
 
 def ready_page(window, qtbot, rows: Path, budget: Fraction = Fraction(3), group: str = ""):

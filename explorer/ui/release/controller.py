@@ -46,6 +46,7 @@ from explorer.release.pipeline import (
 from explorer.release.plan import PLACED, Plan
 from explorer.release.priors import check_public, degrees_of
 from explorer.release.subprocess_runner import CheckTask, DrawTask, ReleaseProcess
+from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import NO_PERSON, LedgerState, MapKey, PublicMap, sentence_of
 
@@ -415,8 +416,10 @@ class ReleaseController(QObject):
             for key, one in maps:
                 try:
                     found[key] = self._masses(one, own, task)
-                except (OSError, ValueError) as error:
+                except ReleaseError as error:
                     found[key] = sentence_of(error)
+                except (OSError, ValueError) as error:
+                    found[key] = explain(error, "data").sentence
             return found
 
         self._reading.submit(self.maps_read.emit, work)

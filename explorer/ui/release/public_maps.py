@@ -122,6 +122,7 @@ class PublicMaps(Card):
             self.removers.append(remove)
             stops += [remove, *([self.labels[place]] if one.has_label else [])]
         for before, after in pairwise(stops):
+            after.show()  # the layout would do so later, and what is hidden takes no focus
             QWidget.setTabOrder(before, after)
 
     def _described(self, one: PublicMap) -> str:
