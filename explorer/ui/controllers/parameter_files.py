@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from pkgutil import resolve_name
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,6 +12,8 @@ from explorer.ui.base.jobs import LatestJob, Task
 
 _RESTORE = ("", "files of the last session")
 """Key of the job that restores files."""
+_PRIORS = "explorer.engine.release_priors"
+"""Imported in the thread: with all of releases it would delay the window by .2 s."""
 
 
 class ParameterFiles(QObject):
@@ -63,7 +65,7 @@ class ParameterFiles(QObject):
         """
 
         def work(_task: Task) -> _Listed:
-            return _Listed(ledger, _earlier().usable_releases(ledger, [data]))
+            return _Listed(ledger, resolve_name(_PRIORS).usable_releases(ledger, [data]))
 
         self._submit((study_id, key), work)
 
@@ -73,7 +75,7 @@ class ParameterFiles(QObject):
         """Write the map of a release as a file, then signal the parameter's value."""
 
         def work(task: Task) -> str:
-            path = _earlier().write_release(ledger, release, [data])
+            path = resolve_name(_PRIORS).write_release(ledger, release, [data])
             return self._service.add_file(path, task.check)
 
         self._submit((study_id, key), work)
@@ -126,12 +128,6 @@ class _Listed:
 
     ledger: Path | None
     releases: tuple[tuple[str, str], ...]
-
-
-def _earlier() -> ModuleType:
-    from explorer.engine import release_priors  # imported late, in the thread
-
-    return release_priors
 
 
 def _restore(service: StudyService, paths: dict[str, str], check: Callable[[], None]) -> list[str]:
