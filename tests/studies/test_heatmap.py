@@ -41,7 +41,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap.draws import DRAWS
 from explorer.studies.heatmap.guarantee import conditions
-from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
+from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE, PRIORS
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.user_rows import EARTH_STEP
 from tests import snapshots
@@ -481,7 +481,7 @@ def test_only_what_matters_is_shown() -> None:
         "adaptive": {"rho", "tau", "q", "L", "smoothing"},
         "adaptive-prior": {
             *("rho", "tau", "q", "L"),
-            *("prior_cities", "prior_checkins", "prior_grid"),
+            *PRIORS,
         },
         "pyramid": {"w", "backend", "variant"},
         "capped": {"w", "n0", "backend"},

@@ -58,7 +58,8 @@ class PublicMaps(Card):
         super().__init__("Public maps", self.add_button)
         self.menu = QMenu(self)
         self.add_button.clicked.connect(self._offer)
-        self._draft, self._ledger = Draft(), None
+        self._draft = Draft()
+        self._ledger: LedgerState | None = None
         self._shown: tuple[tuple[str, str], ...] = ()
         self.labels: dict[int, QLineEdit] = {}
         """Fields for the names of files, by place."""
