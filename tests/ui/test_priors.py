@@ -10,6 +10,7 @@ from explorer.release.ledger import settings
 from explorer.release.pipeline import draw, plan_release
 from explorer.studies.base.parameters import names_of
 from tests.release.plans import opened, place_in, plan_of, write_rows
+from tests.ui.test_access import check
 
 pytestmark = pytest.mark.full
 
@@ -118,6 +119,7 @@ def test_an_earlier_release_is_chosen_from_a_ledger(
     result = settled(window)
     assert weights.isEnabled()
     assert weights.isVisible()
+    assert check(window) == []
     assert result.guarantee.pairs == ((1.25, 0.0),)
     assert window.guarantee.odds.text() == "77.73 %"
     window.session.set_value("epsilon", 1.5)

@@ -52,6 +52,7 @@ from explorer.ui.release.workspace import CHANGED_RESULT
 from tests.release.plans import opened, place_in, plan_of, write_rows
 from tests.ui.access import tab_chain
 from tests.ui.small_map import SMALL_MAP
+from tests.ui.test_access import check
 
 
 def _rows(folder: Path) -> list[list[str]]:
@@ -463,6 +464,7 @@ def test_public_maps_are_chosen_on_page_3_and_verified(
     plan.maps.removers[2].click()
     qtbot.waitUntil(lambda: len(plan.draft.maps) == 2)
     assert window.focusWidget() is plan.maps.removers[1]
+    assert check(window) == []
     chain = [w for w in tab_chain(window) if w in (*plan.maps.findChildren(QWidget), plan.draw)]
     wanted = [plan.maps.add_button, plan.maps.removers[0], plan.maps.labels[0]]
     assert [w for w in chain if w in (*wanted, plan.maps.removers[1], plan.draw)] == [
