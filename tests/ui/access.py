@@ -75,12 +75,3 @@ def mnemonics(texts: list[str]) -> list[str]:
     """Return the mnemonics that are used by more than one text."""
     letters = [m[1].lower() for t in texts if (m := re.search(r"&(\w)", t.replace("&&", "")))]
     return [letter for letter, count in Counter(letters).items() if count > 1]
-
-
-def tab_chain(window: QWidget) -> list[QWidget]:
-    """Return all widgets of a window in tab order."""
-    chain, widget = [], window.nextInFocusChain()
-    while widget is not window and len(chain) < 20_000:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
-    return chain

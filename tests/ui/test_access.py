@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
+from explorer.ui.app.tab_order import focus_chain
 from explorer.ui.widgets.number_slider import NumberSlider
-from tests.ui.access import check, controls, mnemonics, tab_chain
+from tests.ui.access import check, controls, mnemonics
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -24,16 +25,16 @@ def window(request, open_window, settled):
     return window
 
 
-def test_every_control_of_the_window_has_a_name_and_its_place_in_the_tab_chain(window) -> None:
+def test_every_control_of_the_window_has_a_name_and_its_place_in_the_focus_chain(window) -> None:
     assert len(controls(window)) > 20
     assert check(window) == []
-    assert set(controls(window)) <= set(tab_chain(window))
+    assert set(controls(window)) <= set(focus_chain(window))
 
 
 def test_tab_goes_down_the_parameters_as_they_stand(window) -> None:
     rows = [row for row in window.parameters.findChildren(NumberSlider) if row.isVisible()]
     assert len(rows) >= 2
-    chain = tab_chain(window)
+    chain = focus_chain(window)
     rows.sort(key=chain.index)
     heights = [row.mapTo(window, row.rect().topLeft()).y() for row in rows]
     assert all(above < below for above, below in pairwise(heights))

@@ -21,6 +21,7 @@ from explorer.engine.runtime import (
 from explorer.engine.session.recipe import Recipe
 from explorer.studies.base.study import Cancelled, SpacePicture, default_sweep, parameter
 from explorer.studies.registry import get_study
+from explorer.ui.app.tab_order import focus_chain
 from explorer.ui.panels.parameters import MAX_POINTS, SpacePlot, SpaceView
 from tests import snapshots
 from tests.ui.marks_study import MarksStudy
@@ -119,10 +120,7 @@ def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
         panel.section("data").heading,
         panel.row("points").open_button,
     ]
-    chain, widget = [], window.nextInFocusChain()
-    while widget is not window:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
+    chain = focus_chain(window)
     places = [chain.index(stop) for stop in stops]
     assert places == sorted(places)
 

@@ -27,6 +27,7 @@ from explorer.release.outputs import read_prior_weights
 from explorer.release.pipeline import NOT_BOOKED, draw, plan_release
 from explorer.release.rows.format import FORMAT_TAKEN
 from explorer.studies.base.study import Origin
+from explorer.ui.app.tab_order import focus_chain
 from explorer.ui.base.theme import LIGHT
 from explorer.ui.release.draft import (
     COPIED,
@@ -50,7 +51,6 @@ from explorer.ui.release.plan_page import (
 from explorer.ui.release.summary_panel import bare_map, unit_of
 from explorer.ui.release.workspace import CHANGED_RESULT
 from tests.release.plans import opened, place_in, plan_of, write_rows
-from tests.ui.access import tab_chain
 from tests.ui.small_map import SMALL_MAP
 from tests.ui.test_access import check
 
@@ -271,7 +271,7 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
     drawn = []
     plan.draw_requested.connect(drawn.append)
     # Tab goes through the fields of all pages, then Details, Back, Next, Cancel, done steps.
-    chain = tab_chain(window)
+    chain = focus_chain(window)
     fields = (plan.who.name, plan.path, plan.copy, plan.sides[0], plan.epsilon, plan.draw)
     footer = (plan.details.heading, plan.back, plan.next, plan.cancel, plan.steps.buttons[0])
     places = [chain.index(part) for part in (*fields, *footer)]

@@ -6,12 +6,14 @@ import re
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, QWidget
+from shiboken6 import Shiboken
 
 from explorer.studies.base.numbers import format_number
+from explorer.ui.app.tab_order import focus_chain
 from explorer.ui.gallery.gallery import Card
 from explorer.ui.widgets.number_slider import AccessibleSlider, NumberSlider
 from tests.ui.access import controls, name_of
@@ -180,3 +182,18 @@ def test_every_control_of_map_data_and_utility_is_reached(open_window, settled, 
     qtbot.waitUntil(lambda: not window.activity.running)
     window.tabs.tabBar().setFocus()
     assert any(view.isAncestorOf(w) for w in check(window))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_menus_outlive_what_is_deleted_in_the_tab_chain(qtbot, place) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    fields = [QLineEdit(window), QLineEdit(window)]
+    recent = window.menuBar().addMenu("File").addMenu("Recent")
+    entry = recent.addAction("one.csv")
+    fields.insert(1, QLineEdit(window))
+    assert [w for w in focus_chain(window) if w in fields] == [fields[0], fields[2], fields[1]]
+    fields[place].deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert [Shiboken.isValid(w) for w in (fields[place], window, recent)] == [False, True, True]
+    assert entry.text() == "one.csv"

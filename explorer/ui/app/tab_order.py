@@ -28,6 +28,29 @@ def stops_tab(widget: QWidget) -> bool:
     return by_tab and widget.focusProxy() is None and widget.isVisible() and widget.isEnabled()
 
 
+def focus_chain(window: QWidget) -> list[QWidget]:
+    """Return all widgets of a window in Qt's order."""
+    last = window.previousInFocusChain()
+    chain = [window]
+    # Not once around: the window would become the last one's child, and nothing can undo that.
+    while chain[-1] is not last and (widget := chain[-1].nextInFocusChain()) is not None:
+        chain.append(widget)
+    _restore_parents(window)
+    return chain[1:]
+
+
+def _restore_parents(widget: QWidget) -> None:
+    """Make the Python objects of a widget's children belong to it again.
+
+    `QWidget.nextInFocusChain` makes the object it returns the child of the one it was called of:
+    with any widget that is deleted, all menus and actions behind it in the chain would be taken for
+    deleted too.
+    """
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    for child in widget.findChildren(QWidget, options=direct):
+        _restore_parents(child)
+
+
 def tab_stops(window: QWidget, areas: Sequence[QWidget]) -> list[QWidget]:
     """Return where Tab stops in a window, in order.
 
@@ -37,14 +60,12 @@ def tab_stops(window: QWidget, areas: Sequence[QWidget]) -> list[QWidget]:
     rank = {area: place for place, area in enumerate(areas)}
     focus = QApplication.focusWidget()
     placed: list[tuple[int, QWidget]] = []
-    widget = window.nextInFocusChain()
-    while widget is not None and widget is not window:
+    for widget in focus_chain(window):
         if (widget is focus or stops_tab(widget)) and widget.window() is window:
             around: QWidget | None = widget
             while around is not None and around not in rank:
                 around = around.parentWidget()
             placed.append((len(rank) if around is None else rank[around], widget))
-        widget = widget.nextInFocusChain()
     placed.sort(key=lambda pair: pair[0])
     return [widget for _, widget in placed]
 
