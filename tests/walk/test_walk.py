@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -30,10 +29,11 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study, study_infos
+from explorer.ui.app.tab_order import focus_chain
 from explorer.ui.bounds.axes import axis_words
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
-from tests.ui.access import check, controls, tab_chain
+from tests.ui.access import check, controls
 from tests.waiting import time_limit
 from tests.walk import rules
 from tests.walk.asking import POINTS, THOROUGH, asked, places, small, stages
@@ -42,8 +42,18 @@ STUDIES = [info.id for info in study_infos()]
 
 
 @pytest.mark.parametrize("study_id", STUDIES)
-def test_every_parameter_from_end_to_end_and_back_by_undo(walker, study_id) -> None:
+def test_a_study_is_walked_through(walker, study_id, tmp_path, monkeypatch) -> None:
     walk = walker(study_id)
+    _quantities(walk)  # first: the folds are as they are at a start
+    _parameters(walk)
+    _presets(walk)
+    _exports(walk, tmp_path, monkeypatch)
+    _page(walk)
+    walk.end()
+
+
+def _parameters(walk) -> None:
+    """Set each parameter by its own row, and go back by undo."""
     session, study = walk.window.session, walk.study
     for p in study.parameters:
         if not p.in_panel or p.kind is Kind.FILE:
@@ -66,46 +76,41 @@ def test_every_parameter_from_end_to_end_and_back_by_undo(walker, study_id) -> N
             for earlier in reversed(before):
                 session.undo()
                 walk.expect(session.request() == earlier, f"{p.key}: undo leads elsewhere")
-            walk.rest()
-    walk.end()
+    walk.rest()
 
 
-@pytest.mark.parametrize("study_id", STUDIES)
-def test_every_quantity_over_every_axis_is_drawn(walker, study_id) -> None:
-    walk = walker(study_id)
-    study, bounds = walk.study, walk.window.workspaces["bounds"]
-    for what in study.quantities:
-        for key in what.sweeps if THOROUGH else what.sweeps[:3]:
-            walk.ask(asked(study, what.key, key))
-            where = f"{what.key} over {key}"
-            if walk.look(where) is None:
-                continue
-            over = with_unit(parameter(study, key), dict(walk.window.session.request().values))
-            labels = (bounds.plot.bottom.labelText, bounds.plot.left.labelText)
-            wanted = (
-                axis_words(over.symbol, over.name, over.unit),
-                axis_words(what.symbol, what.name, what.unit),
-            )
-            walk.expect(labels == wanted, f"{where}: the axes say {labels}")
-            chosen = (bounds.y_axis.title.current, bounds.x_axis.title.current)
-            walk.expect(chosen == (what.key, key), f"{where}: the lists say {chosen}")
-            for log in (True, False):
-                bounds._set_y_log(log)
-                walk.look(f"{where}, y {'logarithmic' if log else 'linear'}")
+def _quantities(walk) -> None:
+    """Ask for each quantity over its axes; look at names, Tab and sizes, as rows come and go."""
+    study = walk.study
     if not study.quantities:
         walk.look("its defaults")
-    walk.end()
+        _access(walk, "map")
+        _sizes(walk, "map")
+    for what in study.quantities:
+        for key in what.sweeps if THOROUGH else what.sweeps[:2]:
+            walk.ask(asked(study, what.key, key))
+            _axes(walk, what, key)
+        _access(walk, what.key)
+        _sizes(walk, what.key)
 
 
-@pytest.mark.parametrize("study_id", STUDIES)
-def test_presets_exports_page_and_least_size(walker, study_id, tmp_path, monkeypatch) -> None:
-    walk = walker(study_id)
-    _presets(walk)
-    _exports(walk, tmp_path, monkeypatch)
-    _page(walk)
-    _access(walk)
-    _least_size(walk)
-    walk.end()
+def _axes(walk, what, key) -> None:
+    study, bounds = walk.study, walk.window.workspaces["bounds"]
+    where = f"{what.key} over {key}"
+    if walk.look(where) is None:
+        return
+    over = with_unit(parameter(study, key), dict(walk.window.session.request().values))
+    labels = (bounds.plot.bottom.labelText, bounds.plot.left.labelText)
+    wanted = (
+        axis_words(over.symbol, over.name, over.unit),
+        axis_words(what.symbol, what.name, what.unit),
+    )
+    walk.expect(labels == wanted, f"{where}: the axes say {labels}")
+    chosen = (bounds.y_axis.title.current, bounds.x_axis.title.current)
+    walk.expect(chosen == (what.key, key), f"{where}: the lists say {chosen}")
+    for log in (True, False) if THOROUGH else (not bounds.plot.y_log,):
+        bounds._set_y_log(log)
+        walk.look(f"{where}, y {'logarithmic' if log else 'linear'}")
 
 
 def _presets(walk) -> None:
@@ -170,44 +175,28 @@ def _page(walk) -> None:
     walk.expect(all(p.width < 640 for p in pictures), "a formula is wider than its page")
 
 
-def _access(walk) -> None:
-    """Look at names and Tab under every quantity, as rows come and go with it."""
+def _access(walk, shown: str) -> None:
     window = walk.window
-    for what in walk.study.quantities or (None,):
-        if what is not None:
-            walk.ask(asked(walk.study, what.key))
-        walk.rest()
-        walk.wrong += check(window)
-        chain = set(tab_chain(window))
-        missed = [w.accessibleName() for w in controls(window) if w not in chain]
-        walk.expect(missed == [], f"not reached by Tab: {missed}")
+    walk.wrong += [f"{shown}: {text}" for text in check(window)]
+    chain = set(focus_chain(window))
+    missed = [w.accessibleName() for w in controls(window) if w not in chain]
+    walk.expect(missed == [], f"{shown}: not reached by Tab: {missed}")
 
 
-def _least_size(walk) -> None:
+def _sizes(walk, shown: str) -> None:
+    """Hold the window against the rules at its least size and at two usual ones."""
     window = walk.window
-    for what in walk.study.quantities or (None,):
-        if what is not None:
-            walk.ask(asked(walk.study, what.key))
-        walk.rest()
-        window.resize(window.minimumSizeHint())
-        # Layouts settle over some turns of the event loop.
-        end = time.monotonic() + time_limit(5.0)
-        while any(rules.of_fit(window)) and time.monotonic() < end:
-            walk.qtbot.wait(50)
-        size = window.size()
-        walk.expect(
-            size.width() <= 1024 and size.height() <= 720, f"the least size is {size.toTuple()}"
-        )
-        found = dict.fromkeys(rules.of_fit(window))
-        walk.wrong += [f"least size, {what.key if what else 'map'}: {text}" for text in found]
-        for width, height in ((1024, 720), (1280, 800)):
-            window.resize(width, height)
-            walk.qtbot.wait(20)
-            end = time.monotonic() + time_limit(5.0)
-            while any(rules.of_window(window)) and time.monotonic() < end:
-                walk.qtbot.wait(50)
-            where = f"{width}×{height}, {what.key if what else 'map'}"
-            walk.wrong += [f"{where}: {text}" for text in dict.fromkeys(rules.of_window(window))]
+    window.resize(window.minimumSizeHint())
+    found = walk.settled_findings(rules.of_fit)
+    size = window.size()
+    walk.expect(
+        size.width() <= 1024 and size.height() <= 720, f"the least size is {size.toTuple()}"
+    )
+    walk.wrong += [f"least size, {shown}: {text}" for text in found]
+    for width, height in ((1024, 720), (1280, 800)):
+        window.resize(width, height)
+        found = walk.settled_findings(rules.of_window)
+        walk.wrong += [f"{width}×{height}, {shown}: {text}" for text in found]
 
 
 @pytest.mark.full

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Value
 from explorer.studies.registry import get_study
+from tests.waiting import time_limit
 from tests.walk import rules
 from tests.walk.asking import THOROUGH
 
@@ -110,6 +113,17 @@ class Walker:
             row.button.click()
         elif p.kind is Kind.FLAG and row.box.isChecked() != value:
             row.box.click()
+
+    def settled_findings(self, rule: Callable[[QWidget], Iterator[str]]) -> list[str]:
+        """Return what a rule finds wrong with the window after its layouts have settled.
+
+        They settle over some turns of the event loop; what is still wrong after 5 s is wrong.
+        """
+        end = time.monotonic() + time_limit(5.0)
+        self.qtbot.wait(20)
+        while (found := list(dict.fromkeys(rule(self.window)))) and time.monotonic() < end:
+            self.qtbot.wait(50)
+        return found
 
     def expect(self, ok: bool, what: str) -> None:
         """Note what does not hold."""
