@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.study import Result, preset, preset_request
+from explorer.studies.base.study import Fidelity, Result, preset, preset_request
 from explorer.studies.errata import LABEL
 from explorer.studies.registry import get_study
 from tests.studies import context
@@ -133,6 +133,14 @@ class Ask:
         """Return a readout as a plain number."""
         return self(name, **changes).value
 
+    def first(self, name: str, **changes: object) -> float:
+        """Return a readout of the first fine answer that has it: curves that follow add to it."""
+        for found in _answers(self.study, self.key, changes):
+            values = [r.value for r in found.readouts if r.key == name and r.value is not None]
+            if found.fidelity is Fidelity.FULL and values:
+                return float(values[0])
+        raise AssertionError(f"no answer has {name}")
+
     def cell(self, table: str, row: int, column: int, role: Role | None = None) -> Said:
         """Return what stands in a table."""
         answer = answer_of(self.study, self.key)
@@ -159,8 +167,15 @@ def answer_of(study: str, key: str, **changes: object) -> Result:
 
 @cache
 def _answer(study_id: str, key: str, changes: tuple[tuple[str, object], ...]) -> Result:
-    study = get_study(study_id)
-    values = dict(changes)
+    for found in _answers(study_id, key, dict(changes)):
+        # Trials go on after everything that is computed is there.
+        if study_id in _SIMULATED and any(r.key == "nothing" for r in found.readouts):
+            break
+    return found
+
+
+def _answers(study_id: str, key: str, values: dict[str, object]) -> Iterator[Result]:
+    study, values = get_study(study_id), dict(values)
     chosen = preset(study, key)
     if "quantity" in values:
         chosen = replace(chosen, quantity=str(values.pop("quantity")), sweep=None)
@@ -170,12 +185,7 @@ def _answer(study_id: str, key: str, changes: tuple[tuple[str, object], ...]) ->
         request = request.with_value(name, value)
     if request.sweep is not None and request.sweep.key != "i":
         request = replace(request, sweep=replace(request.sweep, points=2))
-    answers = study.answer(request, _host())
-    for found in answers:
-        # Trials go on after everything that is computed is there.
-        if study_id in _SIMULATED and any(r.key == "nothing" for r in found.readouts):
-            break
-    return found
+    yield from study.answer(request, _host())
 
 
 _SIMULATED = ("private-regression",)
