@@ -11,7 +11,6 @@ from tests.studies.said.numbers import Ask, Measured, Said, crossing
 from tests.studies.said.shuffled import SAID as SHUFFLED
 from tests.studies.said.users import SAID as USERS
 
-
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 
 
