@@ -26,11 +26,11 @@ COMMANDS = {
     "release": "explorer.cli.release:release_command",
     "ledger": "explorer.cli.ledger:ledger_command",
     "verify": "explorer.cli.verify:verify_command",
-    "fetch": "explorer.cli.fetch:fetch_command",
-    "cache": "explorer.cli.cache:cache_command",
+    "fetch": "explorer.cli.stored_files:fetch_command",
+    "cache": "explorer.cli.stored_files:cache_command",
     "cluster": "explorer.cli.cluster:cluster_command",
-    "errata": "explorer.cli.errata:errata_command",
-    "check": "explorer.cli.check:check_command",
+    "errata": "explorer.cli.checks:errata_command",
+    "check": "explorer.cli.checks:check_command",
 }
 
 

@@ -126,7 +126,7 @@ _ALLOWED = {
     "ui/app/application.py",
     "cli/opening.py",
     "cli/running.py",
-    "cli/fetch.py",
+    "cli/stored_files.py",
     "cli/heatmap.py",
     "figures/pages/maps.py",
     "figures/recipes.py",

@@ -465,7 +465,7 @@ def test_public_maps_are_chosen_on_page_3_and_verified(
     qtbot.waitUntil(lambda: len(plan.draft.maps) == 2)
     assert window.focusWidget() is plan.maps.removers[1]
     assert check(window) == []
-    chain = [w for w in tab_chain(window) if w in (*plan.maps.findChildren(QWidget), plan.draw)]
+    chain = [w for w in focus_chain(window) if w in (*plan.maps.findChildren(QWidget), plan.draw)]
     wanted = [plan.maps.add_button, plan.maps.removers[0], plan.maps.labels[0]]
     assert [w for w in chain if w in (*wanted, plan.maps.removers[1], plan.draw)] == [
         *wanted,

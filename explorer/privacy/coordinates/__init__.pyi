@@ -7,10 +7,16 @@ from explorer.privacy.coordinates.budgets import (
     budget_at_total as budget_at_total,
     budget_of_couplings as budget_of_couplings,
     budget_vector as budget_vector,
+    clipped_normal_mse as clipped_normal_mse,
+    corollary1_bound as corollary1_bound,
     corollary1_threshold as corollary1_threshold,
     coupling_matters as coupling_matters,
     effective_levels as effective_levels,
     largest_total as largest_total,
+    projected_mse as projected_mse,
+    theorem2_bound as theorem2_bound,
+    theorem3_bound as theorem3_bound,
+    theorem3_r2 as theorem3_r2,
 )
 from explorer.privacy.coordinates.channel import (
     gamma_ratio as gamma_ratio,
@@ -31,21 +37,18 @@ from explorer.privacy.coordinates.design_search import (
 from explorer.privacy.coordinates.designs import (
     CHANNELS as CHANNELS,
     DUCHI as DUCHI,
+    LAYOUTS as LAYOUTS,
     PRIV_UNIT as PRIV_UNIT,
+    DisjointTwoLevels as DisjointTwoLevels,
+    TwoLevels as TwoLevels,
+    best_two_levels as best_two_levels,
+    best_two_levels_disjoint as best_two_levels_disjoint,
     design_bcdp as design_bcdp,
     design_cdp as design_cdp,
     design_ldp as design_ldp,
     design_mse as design_mse,
     log_channel_moment as log_channel_moment,
     priv_unit_moments as priv_unit_moments,
-)
-from explorer.privacy.coordinates.errors import (
-    clipped_normal_mse as clipped_normal_mse,
-    corollary1_bound as corollary1_bound,
-    projected_mse as projected_mse,
-    theorem2_bound as theorem2_bound,
-    theorem3_bound as theorem3_bound,
-    theorem3_r2 as theorem3_r2,
 )
 from explorer.privacy.coordinates.exact_reports import (
     exact_level as exact_level,
@@ -116,11 +119,4 @@ from explorer.privacy.coordinates.sampling import (
     m_mean as m_mean,
     m_mean_average as m_mean_average,
     m_mean_channels as m_mean_channels,
-)
-from explorer.privacy.coordinates.two_levels import (
-    LAYOUTS as LAYOUTS,
-    DisjointTwoLevels as DisjointTwoLevels,
-    TwoLevels as TwoLevels,
-    best_two_levels as best_two_levels,
-    best_two_levels_disjoint as best_two_levels_disjoint,
 )
