@@ -74,6 +74,8 @@ def test_centres_are_those_of_the_private_map_and_their_numbers_are_right(mechan
     assert true.curator_only
     assert true.value == pytest.approx(k_median_cost(cells, truth / truth.sum(), centres), rel=1e-5)
     emd, best = result.readout("centres_emd"), result.readout("centres_best")
+    a2 = result.readout("centres_a2")
+    assert (a2.value, a2.role) == (pytest.approx(best.value + 2 * emd.value), Role.UPPER)
     assert emd.value >= abs(true.value - cost.value)
     assert emd.value == pytest.approx(result.readout("emd_km").value, rel=1e-4)
     assert best.value <= true.value
@@ -151,7 +153,7 @@ def test_only_what_is_private_leaves_with_centres() -> None:
     assert public.surface("centres").label == "3 centres of pyramid, ε = 1"
     told_keys = {r.key for r in public.readouts}
     assert {"centres_cost", "centres_kappa"} <= told_keys
-    assert not {"centres_true", "centres_emd", "centres_best"} & told_keys
+    assert not {"centres_true", "centres_emd", "centres_best", "centres_a2"} & told_keys
 
 
 def test_a_region_found_from_the_data_leaves_no_trace_in_centres() -> None:

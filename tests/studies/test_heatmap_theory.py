@@ -10,6 +10,7 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import schedule, theory
+from explorer.privacy.heatmaps.clustering import coreset_error
 from explorer.privacy.heatmaps.shuffle_parameters import deficient_epsilon
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
@@ -65,6 +66,23 @@ def test_lower_bounds_are_below_upper_ones(key, low, high, resolution):
     assert shown["lower"].role is shown["lower_dense"].role is Role.LOWER
     assert shown["order"].role is Role.ESTIMATE
     assert shown["dense"].y.max() <= 2
+
+
+def test_centres_of_a_private_map_cost_what_corollary_a2_says():
+    values = {"k": 30, "resolution": 64, "epsilon": 0.7, "optimum": 0.1}
+    shown = curves(ask("centres", points=5, **values, factor=2.0, lam=0.25))
+    for key in ("theory", "experiments"):
+        curve = shown[f"centres_{key}"]
+        assert curve.role is Role.UPPER
+        assert walking.ordered(shown["without"], curve)
+        for n, y in zip(curve.x, curve.y, strict=True):
+            kappa = float(coreset_error(schedule(0.7, 6, 30, key), 30, n).value) / n
+            assert y == pytest.approx(min(2.0, (2 * (1.25 * 0.1 + kappa) + kappa) / 0.75))
+    assert shown["best"].role is Role.LOWER
+    assert shown["centres_order"].role is Role.ESTIMATE
+    sparse = ask("centres", **values)
+    assert [c.holds for c in sparse.conditions if c.holds is None]
+    assert curves(sparse)["centres_theory"].y[-1] < curves(sparse)["centres_theory"].y[0]
 
 
 def test_curves_are_the_mathematics():

@@ -157,7 +157,8 @@ def test_notions_of_privacy_hold_of_the_example_change(model):
 def test_one_change_has_its_own_epsilon():
     result = ask("change", "v1", 0.01, 50.0, 4, v0=50, v1=2.0)
     shown = curves(result)
-    assert set(shown) == {"theorem43", "composed", "rough", "hops"}
+    assert set(shown) == {"theorem43", "composed", "rough", "hops", "hop", "hop_stronger"}
+    assert not shown["hop"].present.any()
     sure = um.theorem43_epsilon(3.0, 1e-12, 1000 * 10**5, 50, shown["theorem43"].x)
     np.testing.assert_allclose(shown["theorem43"].y, sure.epsilon)
     np.testing.assert_allclose(shown["composed"].y, 3.0 * shown["composed"].x)
@@ -169,6 +170,23 @@ def test_one_change_has_its_own_epsilon():
     assert beyond.guarantee is None
     assert beyond.conditions[0].holds is False
     assert not curves(beyond)["hops"].present[curves(beyond)["hops"].x > 50].any()
+
+
+def test_one_item_that_moves_has_the_number_of_lemma_b1():
+    result = ask("change", "v1", 0.01, 10.0, 4, v0=1, v1=0.1)
+    shown, bounds = curves(result), {}
+    for key, clones in (("hop", "2021"), ("hop_stronger", "2023")):
+        bounds[key] = um.hop_epsilon(1e8, 3.0, 0.1, 1e-12, 1.0, clones)
+        assert result.number(key) == pytest.approx(bounds[key])
+        assert shown[key].role is Role.UPPER
+        assert not shown[key].present[shown[key].x > 1].any()
+    assert bounds["hop_stronger"] < bounds["hop"] < result.number("theorem43")
+    assert result.guarantee.pairs == ((pytest.approx(bounds["hop_stronger"]), 1e-12),)
+    # Randomised response between two items, which nothing hides.
+    alone = ask("change", "v1", 0.1, 1.0, 3, model="local", m=1, v0=1, v1=0.5, delta=0.01)
+    epsilon = math.log(math.exp(1.5) - 0.01 * (1 + math.exp(1.5)))
+    assert curves(alone)["hop"].role is Role.EXACT
+    assert alone.number("hop") == pytest.approx(epsilon)
 
 
 OWN = {"space": "grid", "space_cells": 2, "randomiser": "typed"}

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import schedule, smoothing
-from explorer.privacy.heatmaps.clustering import coreset_error, distances, k_median, l1_borders
+from explorer.privacy.heatmaps.clustering import (
+    clustering_bound,
+    coreset_error,
+    distances,
+    k_median,
+    l1_borders,
+)
 from explorer.privacy.heatmaps.evaluation import block_interval, block_sums
 from explorer.privacy.user_metric.point_noise import level_of_moves
 from explorer.studies.base.numbers import at_most, format_number
@@ -235,12 +241,17 @@ def true_cost_of_centres(
     except NoWorker:
         return ()
     text = f"truly {format_number(cost)}, off by at most {at_most(emd)} {unit} (EMD)"
+    ideal, searched = (
+        float(clustering_bound(best, f, 0.0, emd).value) for f in (1, LOCAL_SEARCH_FACTOR)
+    )
     factor = (
         "The mean distances on the private and on the true map differ by at most the earth mover's "
         f"distance of the maps, {at_most(emd)} {unit}. Centres within a factor f of the best on "
-        "the private map cost at most f·OPT + (1 + f)·EMD on the true one, where the least "
-        f"possible, OPT, is at most {at_most(best)} {unit}. A local search to its end has "
-        f"f ≤ {LOCAL_SEARCH_FACTOR}; this one stops earlier, and its f is not known."
+        "the private map cost at most f·OPT + (1 + f)·EMD on the true one (Corollary A.2 with this "
+        f"distance as κ and λ = 0), where the least possible, OPT, is at most {at_most(best)} "
+        f"{unit}: at most {at_most(ideal)} {unit} for the best ones, {at_most(searched)} {unit} "
+        f"after a local search to its end, f ≤ {LOCAL_SEARCH_FACTOR}; this one stops earlier, and "
+        "its f is not known."
     )
 
     def secret(key: str, label: str, value: float, role: Role, note: str = "") -> ScalarResult:
@@ -256,4 +267,10 @@ def true_cost_of_centres(
         ),
         secret("centres_emd", "Earth mover's distance before blurring", emd, Role.UPPER, factor),
         secret("centres_best", "Least mean distance of so many centres", best, Role.UPPER),
+        secret(
+            "centres_a2",
+            "Corollary A.2: true mean distance of the private map's best centres",
+            ideal,
+            Role.UPPER,
+        ),
     )

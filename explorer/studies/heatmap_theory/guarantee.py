@@ -20,22 +20,10 @@ def error_conditions(
     k: float, cells: float, uppers: dict[str, float], n: float, epsilon: float
 ) -> tuple[Condition, ...]:
     """Return the premises of the error bounds, and whether they are below the diameter."""
-    least = min(uppers.values(), default=2.0)
     full = (k - 1) / epsilon
     enough = f"{math.ceil(full):,}" if full >= 1000 else at_most(full)
     return (
-        Condition(
-            "k does not exceed the number of cells, k ≤ Δ²",
-            k <= cells,
-            f"k = {k:,.0f}, Δ² = {cells:,.0f}",
-            short="k does not exceed the number of cells",
-        ),
-        Condition(
-            "The best upper bound is below the diameter 2",
-            least < 2,
-            f"it is {at_most(least)}",
-            short="Upper bound is informative (< 2)",
-        ),
+        *_informative(k, cells, min(uppers.values(), default=2.0)),
         Condition(
             "There are users enough for the lower bound to be of full size: n ≥ (k − 1)/ε",
             n * epsilon >= k - 1,
@@ -49,6 +37,55 @@ def error_conditions(
             short="At most k cells hold all users",
         ),
         NOT_FROM_DATA,
+    )
+
+
+def centres_conditions(
+    k: float, cells: float, least: float, lam: float
+) -> tuple[Condition, ...]:
+    """Return the premises of Corollary A.2, of which `least` is the bound."""
+    if lam:
+        lost = Condition(
+            f"The private map loses at most a share λ = {nearest(lam)} of the cost",
+            None,
+            "it falls as k grows over the number of centres; the constant is not known",
+            short="Private map loses at most λ of the cost",
+        )
+    else:
+        lost = Condition(
+            "All users together are in at most k cells",
+            None,
+            "elsewhere λ is above 0",
+            short="At most k cells hold all users",
+        )
+    return (
+        *_informative(k, cells, least),
+        lost,
+        Condition(
+            "The centres cost at most f times the best ones on the private map",
+            None,
+            "the map's own search is a heuristic: to its end it has f ≤ 10",
+            short="Centres within f of the best on the map",
+        ),
+        NOT_FROM_DATA,
+    )
+
+
+def _informative(k: float, cells: float, least: float) -> tuple[Condition, ...]:
+    """Return that k cells fit into the map and that the upper bound says something."""
+    return (
+        Condition(
+            "k does not exceed the number of cells, k ≤ Δ²",
+            k <= cells,
+            f"k = {k:,.0f}, Δ² = {cells:,.0f}",
+            short="k does not exceed the number of cells",
+        ),
+        Condition(
+            "The best upper bound is below the diameter 2",
+            least < 2,
+            f"it is {at_most(least)}",
+            short="Upper bound is informative (< 2)",
+        ),
     )
 
 
@@ -89,6 +126,11 @@ def shuffle_conditions(n: float, missing: float = 0.0) -> tuple[Condition, ...]:
     )
 
 
+CENTRES_DIFFER = (
+    "The centres are found on the private map, so that they cost no further ε. The noise costs κ "
+    "twice: once where the best centres look worse on the private map than they are, once where "
+    "the ones found look better; f multiplies the first."
+)
 CAPPED_DIFFERS = (
     "A capped depth saves the noise of levels too fine to be seen through it, and pays with cells "
     "that are flat below."

@@ -11,7 +11,7 @@ from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy
-from explorer.studies.base.numbers import at_least
+from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import error_phrase
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
@@ -50,7 +50,7 @@ from explorer.studies.heatmap_theory.theory import (
 MAX_LEVEL = 11
 """ℓ of the finest map offered."""
 _SIMULATED = (("simulate", ("True",)),)
-_PYRAMID = ("error", "split", "bits", "missing")
+_PYRAMID = ("error", "split", "centres", "bits", "missing")
 _SHUFFLED = ("bits", "missing")
 
 PARAMETERS = (
@@ -74,7 +74,7 @@ PARAMETERS = (
         1,
         1_000_000_000,
         unit="users",
-        quantities=("error", "split", "bits"),
+        quantities=("error", "split", "centres", "bits"),
     ),
     count(
         "k",
@@ -86,7 +86,7 @@ PARAMETERS = (
         1,
         1_000_000,
         unit="cells",
-        quantities=("error", "split", "missing"),
+        quantities=("error", "split", "centres", "missing"),
     ),
     choice(
         "resolution",
@@ -110,6 +110,43 @@ PARAMETERS = (
         100.0,
         latex=r"n_0/n",
         quantities=("error", "split"),
+    ),
+    real(
+        "optimum",
+        "OPT",
+        "distance of the best centres",
+        "Mean distance of the users to the nearest of the centres that are best for them, as a "
+        "part of the side: how well they can be clustered at all. It says nothing about privacy.",
+        0.05,
+        1e-4,
+        1.0,
+        unit="of the side",
+        latex=r"OPT",
+        quantities=("centres",),
+    ),
+    real(
+        "factor",
+        "f",
+        "quality of the search",
+        "The centres found cost at most f times the best ones on the private map. 1 is the best "
+        "centres; a local search to its end has f ≤ 10. It says nothing about privacy.",
+        1.0,
+        1.0,
+        20.0,
+        quantities=("centres",),
+    ),
+    real(
+        "lam",
+        "λ",
+        "share of the cost lost",
+        "0 where at most k cells hold all users. Elsewhere the private map also loses a share λ of "
+        "the cost, which falls as k grows over the number of centres; its constant is not known.",
+        0.0,
+        0.0,
+        0.9,
+        Scale.LINEAR,
+        latex=r"\lambda",
+        quantities=("centres",),
     ),
     real(
         "emd",
@@ -255,6 +292,18 @@ _PLAN_NAMES = {
 """Label and short name of the variants of the pyramid."""
 
 
+def _centres_headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
+    if claimed is None:
+        return None
+    return Headline(
+        claimed.text.number,
+        "The centres: on average a user is at most "
+        f"{at_most(claimed.value)} of the map's side from the nearest; with the best ones "
+        f"{nearest(float(result.request['optimum']))}.",
+        statistic=Statistic.MEAN,
+    )
+
+
 def _share_bars(curve: Curve, p: MapPoints) -> Series:
     """Return ε of every level by a variant's schedule, as bars."""
     x = p.swept.x[p.swept.x <= p.level]
@@ -398,6 +447,75 @@ PLOTS = (
             for key, (label, short) in _PLAN_NAMES.items()
         ),
         sliders=("epsilon", "resolution", "k"),
+    ),
+    Plot(
+        Quantity(
+            "centres",
+            "d̄",
+            "mean distance to the nearest centre",
+            ("n", "epsilon", "k", "optimum"),
+            unit="of the side",
+            scale=Scale.LOG,
+            latex=r"\overline{d}",
+            statistic=Statistic.MEAN,
+        ),
+        (
+            *(
+                Curve(
+                    f"centres_{key}",
+                    f"Corollary A.2, {label}",
+                    f"A.2, {short}",
+                    Role.UPPER,
+                    theory.COROLLARY_A2,
+                    partial(MapPoints.clustering_cost, key=key),
+                    where=_fits,
+                    why=_TOO_MANY,
+                    note="at most 2, the diameter: where it is 2 it says nothing",
+                    claimable=1,
+                    unit="of the side",
+                )
+                for key, label, short in (
+                    ("experiments", "schedule of experiments", "experiments"),
+                    ("theory", "schedule of Theorem 3.1", "Theorem 3.1"),
+                )
+            ),
+            Curve(
+                "without",
+                "the same search without privacy, f·OPT",
+                "without privacy",
+                Role.UPPER,
+                theory.K_MEDIAN,
+                lambda p: np.minimum(float(p.request["factor"]) * p.optimum, 2.0),
+                note="on the users' own points",
+                unclaimed="the centres are found on the users' own points, without privacy",
+                unit="of the side",
+            ),
+            Curve(
+                "best",
+                "the best centres, OPT",
+                "best centres",
+                Role.LOWER,
+                theory.K_MEDIAN,
+                lambda p: p.optimum,
+                note="no centres are nearer to the users",
+                unit="of the side",
+            ),
+            Curve(
+                "centres_order",
+                "order of Corollary A.2 as printed",
+                "order of Corollary A.2",
+                Role.ESTIMATE,
+                theory.ORDER_A2,
+                MapPoints.clustering_order,
+                note="√k/ε for κ: the paper states no constant",
+                primary=0,
+                unit="of the side",
+            ),
+        ),
+        sliders=("epsilon", "n", "k", "optimum"),
+        kind="mechanisms",
+        solves="n",
+        headline=_centres_headline,
     ),
     Plot(
         Quantity(
@@ -592,6 +710,10 @@ class HeatmapTheory(CurveStudy):
             }
             k, epsilon = float(p.request["k"]), float(p.request["epsilon"])
             return guarantee.error_conditions(k, 4.0**p.level, uppers, n, epsilon)
+        if what == "centres":
+            least = float(p.bounds["centres_experiments"].value[-1])
+            lam = float(p.request["lam"])
+            return guarantee.centres_conditions(float(p.request["k"]), 4.0**p.level, least, lam)
         if what == "split":
             room = Condition(
                 "k does not exceed the number of cells, k ≤ Δ²",
@@ -609,10 +731,10 @@ class HeatmapTheory(CurveStudy):
     def guarantee(self, p: MapPoints) -> Guarantee | None:
         """Return the guarantee of what is shown."""
         what, epsilon = p.request.quantity, float(p.request["epsilon"])
-        if what in ("error", "split"):
+        if what in ("error", "split", "centres"):
             differences = [
                 guarantee.schedules_differ(p.plans["theory"], p.plans["experiments"]),
-                guarantee.CAPPED_DIFFERS,
+                guarantee.CENTRES_DIFFER if what == "centres" else guarantee.CAPPED_DIFFERS,
             ]
             if what == "error":
                 differences += [

@@ -9,6 +9,7 @@ import numpy as np
 from explorer.privacy.core.bound import HEATMAPS as PAPER, BoolArray, Bound, FloatArray, Reference
 from explorer.privacy.heatmaps import Schedule, Variant, depth_cap, schedule, start_level, theory
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
+from explorer.privacy.heatmaps.clustering import clustering_bound, coreset_error, coreset_order
 from explorer.privacy.heatmaps.shuffle_parameters import (
     Communication,
     communication,
@@ -32,6 +33,11 @@ LEMMA_B4 = Reference(PAPER, "Lemma B.4, Corollary B.5")
 HUBER = Reference(
     "Bretagnolle and Huber 1979", "TV ≤ √(1 − e^(−KL))", "with KL from Lemma B.3 of the paper"
 )
+COROLLARY_A2 = Reference(
+    PAPER, "Corollary A.2", "written out, κ with its constants: errata heat-10, heat-12, heat-21"
+)
+ORDER_A2 = Reference(PAPER, "Corollary A.2", "order only, √k/ε without a constant")
+K_MEDIAN = Reference(PAPER, "Appendix A", "objective of k-median, for each user")
 SHUFFLED = Reference(
     PAPER, "Appendix F", "worst-case shares, q ≥ Bn + 2τ + 1: errata heat-1 to heat-5"
 )
@@ -44,6 +50,7 @@ REFERENCES = (
     THEOREM_D1,
     THEOREM_C1,
     COROLLARY_D2,
+    COROLLARY_A2,
     SCHEDULE_REFERENCE,
     LEMMA_B3,
     LEMMA_B4,
@@ -190,6 +197,37 @@ class MapPoints(Points):
         columns = (self.epsilon.tolist(), self.assumed.tolist(), self.n.tolist())
         points = zip(*columns, strict=True)
         return np.array([theory.dense_error(*point, self.level) for point in points])
+
+    def clustering_cost(self, key: str) -> FloatArray:
+        """Return the upper bound on a user's expected distance to the nearest centre.
+
+        Corollary A.2 with κ of the schedule; NaN where k does not fit.
+        """
+        self.context.check()
+        points = zip(
+            *(v.tolist() for v in (self.epsilon, self.n, np.where(self.fits, self.k, 1.0))),
+            strict=True,
+        )
+        kappa = np.array(
+            [
+                float(
+                    coreset_error(plan_of(key, level, self.level, int(w), n), int(w), n).value / n
+                )
+                for level, n, w in points
+            ]
+        )
+        return np.where(self.fits, self._clustering(kappa), np.nan)
+
+    def clustering_order(self) -> FloatArray:
+        """Return the same with √k/ε, the order of κ, in its place."""
+        kappa = coreset_order(self.epsilon, self.k).value / self.n
+        factor, lam = (float(self.request[key]) for key in ("factor", "lam"))
+        return np.asarray(factor * (1 + lam) / (1 - lam) * self.optimum + kappa)
+
+    def _clustering(self, kappa: FloatArray) -> FloatArray:
+        factor, lam = (float(self.request[key]) for key in ("factor", "lam"))
+        bound = clustering_bound(self.optimum, factor, lam, kappa)
+        return np.minimum(bound.value, theory.DIAMETER)
 
     @cached_property
     def divergence(self) -> Bound:

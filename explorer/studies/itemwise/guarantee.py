@@ -286,7 +286,13 @@ def change_text(result: Result, series: Series, value: float) -> ClaimText:
     )
 
 
-_OF_CHANGE = {"theorem43": "Theorem 4.3", "composed": "composition", "hops": "hops"}
+_OF_CHANGE = {
+    "theorem43": "Theorem 4.3",
+    "composed": "composition",
+    "hops": "hops",
+    "hop": "Lemma B.1",
+    "hop_stronger": "Lemma B.1 with stronger clones",
+}
 """Bounds on the ε of one change, by key."""
 
 

@@ -472,6 +472,30 @@ PLOTS = (
                 claimable=1,
                 points=theory.few,
             ),
+            *(
+                Curve(
+                    key,
+                    label,
+                    short,
+                    Role.UPPER,
+                    source,
+                    partial(theory.hop_change, stronger=stronger),
+                    note="the divergence of the lemma's pair, exact to rounding; attained where "
+                    "no other item is shuffled with it",
+                    claimable=1,
+                    points=theory.at_few,
+                )
+                for key, label, short, source, stronger in (
+                    ("hop", "one item, Lemma B.1", "Lemma B.1", theory.LEMMA_B1, False),
+                    (
+                        "hop_stronger",
+                        "one item, Lemma B.1 with stronger clones",
+                        "Lemma B.1, more clones",
+                        theory.LEMMA_B1_STRONGER,
+                        True,
+                    ),
+                )
+            ),
         ),
         sliders=("v0", "v1", "alpha0", "m"),
         claim_text=guarantee.change_text,

@@ -65,6 +65,15 @@ THEOREM_PROOF = Reference(
     _PAPER, "Theorem 4.3, proof", "(δ/m)(e^h − 1)/(e^(h/m) − 1), less than claimed: errata user-A7"
 )
 THEOREM_43 = Reference(_PAPER, "Theorem 4.3 with δ·e^h = δ′", "any ‖v‖₀ and ‖v‖₁; errata user-A7")
+LEMMA_B1 = Reference(
+    _PAPER,
+    "Lemma B.1, its pair summed exactly",
+    "p = e^(−α₀); no condition on α₀ and the number of items; errata user-A8",
+)
+LEMMA_B1_STRONGER = Reference(
+    "Lemma B.1 of " + _PAPER + ", with the clones of Feldman et al. 2023",
+    "p = e^(−α₀)(1 + tanh(α₀d/2)), summed exactly",
+)
 REMARK_43 = Reference(
     _PAPER,
     "remark on Theorem 4.3, as printed",
@@ -314,10 +323,38 @@ def hops_change(p: ItemPoints) -> Bound | None:
     return _bound(alpha * p.v1 / p.m, Role.UPPER, SORTED, _possible(p), f"{BEYOND}; or {NO_CHANGE}")
 
 
+NOT_ONE = "Lemma B.1 is about a single item that moves: set ‖v‖₀ to 1; by at most 1, ‖v‖₁ ≤ 1"
+
+
+def hop_change(p: ItemPoints, stronger: bool) -> Bound | None:
+    """Return the ε of one item that moves by ‖v‖₁, by Lemma B.1; None in a coarse answer.
+
+    Exact where that item is the only one: randomised response attains it then.
+    """
+    if p.coarse:
+        return None
+    reference = LEMMA_B1_STRONGER if stronger else LEMMA_B1
+    total, there = p.m * p.n, _possible(p) & (p.v0 == 1)
+    clones = Clones.STRONGER if stronger else Clones.PUBLISHED
+    epsilon = np.full(total.shape, np.nan)
+    for i in np.flatnonzero(there):
+        p.context.check()
+        key = (*(float(v[i]) for v in (total, p.alpha0, p.v1, p.delta)), 1.0, clones)
+        solve = partial(um.hop_epsilon, *key)
+        epsilon[i] = p.context.cached(("itemwise", "hop", key), solve)
+    alone = bool((total == 1).all())
+    return _bound(epsilon, Role.EXACT if alone else Role.UPPER, reference, there, NOT_ONE)
+
+
 def few(p: ItemPoints) -> ItemPoints:
     """Return the points at which an α is solved for: all where only the change is swept."""
     if p.swept.sweep.key in ("v0", "v1"):
         return p
+    return at_few(p)
+
+
+def at_few(p: ItemPoints) -> ItemPoints:
+    """Return the points at which a number is solved for that takes up to half a second each."""
     return p.at(p.swept.downsampled(_MAX_FIRST_SORTED).with_sliders())
 
 

@@ -58,6 +58,15 @@ SAID = {
         "4",
         *_levels(a, "capped", 3),
     ),
+    ("heatmap-theory", "clustering"): lambda a: (
+        "0",
+        "20",
+        "1",
+        "1e5",
+        a("centres_experiments"),
+        a("centres_experiments", n=10**7),
+        "1e7",
+    ),
     ("heatmap-theory", "figure-12"): lambda a: (
         a("printed"),
         a("r_printed"),
