@@ -336,7 +336,7 @@ def _judge_remark(found: Numbers) -> tuple[Status, str]:
 def _judge_pair(found: Numbers) -> tuple[Status, str]:
     """Compare the lemma's closed form with its pair, summed exactly."""
     exact, closed = found["hop"], found["theorem43"]
-    verdict = f"exactly {at_most(exact)}, not {at_most(closed)}"
+    verdict = f"{at_most(exact)}, not {at_most(closed)}"
     return ("+" if exact < closed else "="), verdict
 
 

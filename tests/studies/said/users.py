@@ -92,7 +92,7 @@ SAID = {
         Said(a.value("composed") * 20 * math.sqrt(2)),
     ),
     ("itemwise", "one-change"): lambda a: (a("theorem43"), a("hops"), a("rough")),
-    ("itemwise", "one-item"): lambda a: (a("theorem43"), a("hop"), "2023", a("hop_stronger")),
+    ("itemwise", "one-item"): lambda a: (a("theorem43"), a("hop"), a("hop_stronger")),
     ("itemwise", "own-table"): lambda a: (
         Said(a.value("own_alpha0"), Role.UPPER),
         Said(a.value("own_alpha"), Role.UPPER),
