@@ -121,7 +121,7 @@ class StudyCommand(click.Command):
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     multiple=True,
     help="Draw the curves of a CSV file as baselines: x, y, name, role, or x and a column per "
-    "curve; may be repeated.",
+    "curve; intervals as low and high, or ±, with their meaning: ± (s.d.); may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result of --solve as JSON.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +86,61 @@ def test_bad_rows_are_named_with_what_to_do(tmp_path: Path) -> None:
     snapshots.check(error.value)
 
 
+INTERVALS = (
+    "eps0,Mine,Mine low (95 % interval),Mine high,Yours,Yours ±\n"
+    "1,2,1,4,3,.5\n2,3,2,3,,\n3,4,,,5,0\n"
+)
+
+
+def test_intervals_are_low_and_high_or_half_a_width(tmp_path: Path) -> None:
+    mine, yours = of(INTERVALS, tmp_path).curves
+    assert (mine.y, mine.meaning) == ((2, 3, 4), "95 % interval")
+    np.testing.assert_array_equal([mine.low, mine.high], [[1, 2, np.nan], [4, 3, np.nan]])
+    assert (yours.x, yours.low, yours.high, yours.meaning) == ((1, 3), (2.5, 5), (3.5, 5), "")
+    assert mine.meaning in mine.series.note
+    for text, meaning in (
+        ("x,y,±\n1,2,.5\n2,3,1\n", ""),
+        ("x,Mine,low,high (s.d.)\n1,2,1.5,2.5\n2,3,2,4\n", "s.d."),
+    ):
+        (alone,) = of(text, tmp_path).curves
+        assert (alone.low, alone.high, alone.meaning) == ((1.5, 2), (2.5, 4), meaning)
+    assert [c.name for c in of("x,a,b,low\n1,2,3,4\n2,3,4,5\n", tmp_path).curves] == [
+        "a",
+        "b",
+        "low",
+    ]
+    said = json.loads(json.dumps(imported_to_list((mine, yours))))
+    again = imported_from_list(said, [])
+    assert repr(again) == repr((mine, yours))  # NaN is not itself
+    for end, value in (("low", [5, 1, 1]), ("high", [9])):
+        left_out: list[str] = []
+        assert imported_from_list([{**said[0], end: value}], left_out) == ()
+        assert left_out[0].startswith(f"own[0].{end}")
+
+
+@pytest.mark.parametrize(
+    ("row", "where"),
+    [
+        ("1,2,3,4", "low"),
+        ("1,2,1,1.5", "high"),
+        ("1,2,,3", "low"),
+        ("1,2,1,", "high"),
+        ("1,2,a,3", "low"),
+        ("1,,1,3", "y"),
+    ],
+)
+def test_a_row_whose_interval_is_none_is_named_with_its_field(row, where, tmp_path: Path) -> None:
+    for heading, field in (("x,y,low,high", where), ("x,a,a low,a high", f"a {where}")):
+        read = of(f"{heading}\n{row}\n5,6,,\n", tmp_path)
+        assert len(read.curves[0].x) == 1
+        (said,) = read.rejected
+        assert said.startswith(f"my.csv, line 2, {field.replace('a y', 'a')}: ")
+    with pytest.raises(TableFileError, match="'a low'"):
+        of("x,a,a low\n1,2,1\n2,3,1\n", tmp_path)
+    (negative,) = of("x,y,±\n1,2,-1\n2,3,1\n", tmp_path).rejected
+    assert negative.startswith("my.csv, line 2, ±: ")
+
+
 def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkeypatch) -> None:
     first = of(WIDE, tmp_path).curves
     other = of(WIDE, tmp_path, "other.csv").curves
@@ -143,6 +199,23 @@ def test_every_format_has_them_and_its_recipe_brings_them_back(
     back = recipe_from_dict(read_recipe(path))
     assert imported_from_list(back.view["own"], []) == own
     assert ViewState.from_dict(back.view) == view
+
+
+def test_exports_have_their_intervals_and_what_they_are(drawn, tmp_path: Path) -> None:
+    result, _, _ = drawn
+    own = of(INTERVALS, tmp_path).curves
+    both = with_imported_curves(result, own)
+    view = ViewState.for_result(result, own=tuple(imported_to_list(own)))
+    recipe = Recipe(result.request, view=view.to_dict()).to_dict()
+    for suffix in ("csv", "svg"):
+        path = tmp_path / f"plot.{suffix}"
+        path.write_bytes(render(ExportJob(both, view, recipe, by_suffix(suffix))))
+        back = recipe_from_dict(read_recipe(path))
+        assert repr(imported_from_list(back.view["own"], [])) == repr(own)
+    lines = (tmp_path / "plot.csv").read_text(encoding="utf-8").splitlines()
+    assert any("95 % interval" in line for line in lines if line[0] == "#")
+    rows = list(csv.DictReader(line for line in lines if line[0] != "#"))
+    assert [r[f"{own[0].key}:high"] for r in rows if r["x"] in ("1", "2", "3")] == ["4", "3", ""]
 
 
 def test_sessions_keep_them_and_leave_out_what_is_no_curve(drawn) -> None:

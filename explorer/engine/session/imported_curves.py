@@ -6,7 +6,9 @@ they are never claimed and never count as the tightest bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,16 @@ MAX_POINTS = 10_000
 """Of one plot: they all stand in the recipe of every export."""
 MAX_READ = 200
 LONG_FORMAT_COLUMNS = ("x", "y", "name", "role")
-"""Columns of a file with a row a point; any other has x and then a column a curve."""
+"""Columns of a file with a row a point, beside those of intervals; any other has x and then a
+column a curve."""
+LOW, HIGH, HALF = "low", "high", "±"
+_ENDS = {LOW: LOW, HIGH: HIGH, HALF: HALF, "+-": HALF, "+/-": HALF}
+_INTERVAL = re.compile(
+    r"(?:(?P<curve>.*?)(?:[ _:](?=low|high)|\s*(?=[±+])))??"
+    r"(?P<end>low|high|±|\+/?-)\s*(?:\((?P<meaning>.*)\))?",
+    re.IGNORECASE,
+)
+"""Heading of a column of intervals: ``Mine low``, ``Mine_high (95 %)``, ``± (s.d.)``."""
 _LETTERS = 80
 _ROLES = {role.value: role.value for role in Role} | {
     "upper": Role.UPPER.value,
@@ -61,6 +72,10 @@ class ImportedCurve:
         Finite, in the units of the plot; x grows.
     called : str
         Role stated by its file (the value of a `Role`); empty if none.
+    low, high : tuple of float
+        Ends of the interval of each point, NaN where it has none; empty if no point has one.
+    meaning : str
+        What its file says that the intervals are; empty if nothing.
     """
 
     plot: Plot
@@ -69,6 +84,9 @@ class ImportedCurve:
     x: tuple[float, ...]
     y: tuple[float, ...]
     called: str = ""
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    meaning: str = ""
 
     @property
     def key(self) -> str:
@@ -84,6 +102,10 @@ class ImportedCurve:
     def series(self) -> Series:
         """The series that is drawn and exported."""
         stated = f", which calls it {self.called}" if self.called else ""
+        note = f"From the file {self.file}{stated}: not computed here, and not checked."
+        if self.low:
+            meaning = f"as its file says: {self.meaning}" if self.meaning else "its file says not"
+            note += f" What its intervals are, {meaning}."
         return Series(
             self.key,
             self.label,
@@ -91,7 +113,9 @@ class ImportedCurve:
             np.array(self.x),
             np.array(self.y),
             Reference("own curve", f"“{self.name}” in {self.file}"),
-            note=f"From the file {self.file}{stated}: not computed here, and not checked.",
+            np.array(self.low) if self.low else None,
+            np.array(self.high) if self.high else None,
+            note=note,
             mark=Mark.LINE if len(self.x) > 1 else Mark.DOTS,
         )
 
@@ -151,7 +175,9 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
     """Read the curves of a CSV file. Picklable, so that it can run in another process.
 
     Its columns are x, y and perhaps name and role, a row a point; or else x and then one column a
-    curve, whose names are in the first line and whose cells may be empty.
+    curve, whose names are in the first line and whose cells may be empty. Intervals are in columns
+    low and high or in a column ±, of half their width; with several curves after the curve's name:
+    ``Mine low``, ``Mine ±``. What they are may follow in parentheses: ``± (standard deviation)``.
 
     Raises
     ------
@@ -165,11 +191,11 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
     if path.stat().st_size > MAX_BYTES:
         raise TableFileError(f"{name}: larger than {MAX_BYTES // 10**6} MB; keep x and the curves")
     table = read_records(path, name)
-    columns = [column.strip().lower() for column in table.names]
-    long = {"x", "y"} <= set(columns) <= set(LONG_FORMAT_COLUMNS) and len(set(columns)) == len(
-        columns
-    )
-    points, rejected = _of_long(table, columns) if long else _of_wide(table)
+    columns = [_column(heading) for heading in table.names]
+    long = {"x", "y"} <= set(columns) <= {*LONG_FORMAT_COLUMNS, LOW, HIGH, HALF} and len(
+        set(columns)
+    ) == len(columns)
+    points, meanings, rejected = _of_long(table, columns) if long else _of_wide(table)
     short = [replace(row, why=f"{row.why}; give every row as many") for row in table.rejected]
     rows = sorted((*short, *rejected), key=lambda row: row.line)
     refused = tuple(f"{name}, {row}" for row in rows)
@@ -180,64 +206,159 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
         )
     return CurveFile(
         tuple(
-            ImportedCurve(plot, name, curve, *_sort_points(of), called)
+            _curve(plot, name, curve, of, called, meanings.get(curve, ""))
             for (curve, called), of in points.items()
         ),
         refused,
     )
 
 
-_Points = dict[tuple[str, str], list[tuple[float, float]]]
+_Point = tuple[float, float, float, float]
+"""x, y, and the ends of its interval, NaN if it has none."""
+_Points = dict[tuple[str, str], list[_Point]]
 """By name and role of the curve."""
+_Read = tuple[_Points, dict[str, str], list[RejectedRow]]
+"""Points, meaning of the intervals by curve, and rows that are not drawn."""
 
 
-def _of_long(table: CsvTable, columns: list[str]) -> tuple[_Points, list[RejectedRow]]:
+class _RefusedField(Exception):  # noqa: N818
+    """A field that can't be used: its column, and why."""
+
+
+def _interval_heading(heading: str) -> tuple[str, str, str] | None:
+    """Return curve, end and meaning of a column of intervals; None if it is another column."""
+    found = _INTERVAL.fullmatch(heading.strip()) if len(heading) <= 2 * _LETTERS else None
+    if found is None:
+        return None
+    end = _ENDS[found["end"].lower()]
+    return (_shorten(found["curve"] or ""), end, _shorten(found["meaning"] or ""))
+
+
+def _column(heading: str) -> str:
+    """Return the name of a column of a file with a row a point."""
+    found = _interval_heading(heading)
+    return found[1] if found and not found[0] else heading.strip().lower()
+
+
+def _number(table: CsvTable, column: str, text: str) -> float:
+    number = table.dialect.number(text)
+    if number is None:
+        raise _RefusedField(column, f"{why_no_number(table, text)}; {_NUMBER}")
+    return number
+
+
+def _ends(table: CsvTable, y: float, cells: Mapping[str, tuple[str, str]]) -> tuple[float, float]:
+    """Return the ends of a point's interval from headings and fields by end; NaN if all are empty.
+
+    Raises
+    ------
+    _RefusedField
+    """
+    given = {end: _number(table, *cell) for end, cell in cells.items() if cell[1]}
+    if not given:
+        return math.nan, math.nan
+    if HALF in given:
+        half = given[HALF]
+        if half < 0:
+            raise _RefusedField(cells[HALF][0], f"{half:g} is below 0; write half the width")
+        return y - half, y + half
+    for end in (LOW, HIGH):
+        if end not in given:
+            column = cells[end][0]
+            raise _RefusedField(column, "one end without the other; write both, or leave out both")
+    for end, wrong in ((LOW, given[LOW] > y), (HIGH, given[HIGH] < y)):
+        if wrong:
+            side = "above" if end == LOW else "below"
+            why = f"{given[end]:g} is {side} y = {y:g}; write ends with low ≤ y ≤ high"
+            raise _RefusedField(cells[end][0], why)
+    return given[LOW], given[HIGH]
+
+
+def _check_ends(table: CsvTable, curve: str, ends: Mapping[str, int]) -> None:
+    """Refuse columns of intervals that are no low and high, and no half width alone."""
+    if set(ends) not in ({LOW, HIGH}, {HALF}):
+        column = table.names[next(iter(ends.values()))]
+        raise TableFileError(
+            f"{table.name}, {column!r}: the intervals of {curve} need a column low and one high, "
+            "or one ± alone; add one, or rename this one"
+        )
+
+
+def _of_long(table: CsvTable, columns: list[str]) -> _Read:
     points: _Points = {}
     called: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     rejected = []
+    ends = {column: place for place, column in enumerate(columns) if column in (LOW, HIGH, HALF)}
+    if ends:
+        _check_ends(table, "y", ends)
+    meaning = _meaning(table, ends)
     for line, fields in zip(table.lines, table.rows, strict=True):
         row = dict(zip(columns, fields, strict=True))
-        numbers = {key: table.dialect.number(row[key]) for key in ("x", "y")}
         name = _shorten(row.get("name", "")) or Path(table.name).stem
         role = " ".join(row.get("role", "").lower().split())
-        bad = next((key for key, number in numbers.items() if number is None), None)
-        if bad is not None:
-            why = f"{why_no_number(table, row[bad])}; {_NUMBER}"
-            rejected.append(RejectedRow(line, bad, why))
-        elif role and role not in _ROLES:
-            why = f"{role[:40]!r} is no role; write {', '.join(r.value for r in Role)}, or nothing"
-            rejected.append(RejectedRow(line, "role", why))
-        elif _ROLES.get(role, "") != called.setdefault(name, _ROLES.get(role, "")):
-            why = f"“{name}” has another role above; give each curve one"
-            rejected.append(RejectedRow(line, "role", why))
+        try:
+            x, y = (_number(table, key, row[key]) for key in ("x", "y"))
+            if role and role not in _ROLES:
+                known = ", ".join(r.value for r in Role)
+                raise _RefusedField("role", f"{role[:40]!r} is no role; write {known}, or nothing")
+            if _ROLES.get(role, "") != called.setdefault(name, _ROLES.get(role, "")):
+                raise _RefusedField("role", f"“{name}” has another role above; give each curve one")
+            interval = _ends(table, y, {end: (end, row[end]) for end in ends})
+        except _RefusedField as error:
+            rejected.append(RejectedRow(line, *error.args))
         else:
-            x, y = numbers["x"], numbers["y"]
-            assert x is not None
-            assert y is not None
-            points.setdefault((name, called[name]), []).append((x, y))
-    return points, rejected
+            points.setdefault((name, called[name]), []).append((x, y, *interval))
+            meanings[name] = meaning
+    return points, meanings, rejected
 
 
-def _of_wide(table: CsvTable) -> tuple[_Points, list[RejectedRow]]:
-    names = _unique([_shorten(name) for name in table.names[1:]])
-    if not table.header_line and len(names) == 1:
-        names = [Path(table.name).stem]
+def _of_wide(table: CsvTable) -> _Read:
+    names = [_shorten(name) for name in table.names]
+    found = {place: _interval_heading(name) for place, name in enumerate(table.names) if place}
+    plain = [place for place, interval in found.items() if interval is None]
+    ends: dict[int, dict[str, int]] = {}
+    for place, interval in found.items():
+        if interval is None:
+            continue
+        curve, end, _ = interval
+        # Without a name it is of the only other curve; of none that is there it is a curve itself.
+        owners = [at for at in plain if names[at] == curve or (not curve and len(plain) == 1)]
+        if len(owners) == 1:
+            ends.setdefault(owners[0], {})[end] = place
+    taken = {place for of in ends.values() for place in of.values()}
+    curves = [place for place in found if place not in taken]
+    unique = dict(zip(curves, _unique([names[place] for place in curves]), strict=True))
+    if not table.header_line and len(curves) == 1:
+        unique[curves[0]] = Path(table.name).stem
+    for place, of in ends.items():
+        _check_ends(table, f"“{unique[place]}”", of)
     points: _Points = {}
     rejected = []
-    for line, (first, *others) in zip(table.lines, table.rows, strict=True):
-        values = [(text, table.dialect.number(text)) for text in (first, *others)]
-        bad = next((i for i, (t, v) in enumerate(values) if v is None and (t or not i)), None)
-        x = values[0][1]
-        if bad is not None:
-            why = f"{why_no_number(table, values[bad][0])}; {_NUMBER}"
-            rejected.append(RejectedRow(line, table.names[bad], why))
-        elif not any(others):
-            rejected.append(RejectedRow(line, "", f"x alone, no curve has a value; {_NUMBER}"))
-        elif x is not None:
-            for name, (_, y) in zip(names, values[1:], strict=True):
-                if y is not None:
-                    points.setdefault((name, ""), []).append((x, y))
-    return points, rejected
+    for line, fields in zip(table.lines, table.rows, strict=True):
+        try:
+            x = _number(table, table.names[0], fields[0])
+            row = []
+            for place, curve in unique.items():
+                columns = ends.get(place, {}).items()
+                cells = {end: (table.names[at], fields[at]) for end, at in columns}
+                if fields[place] or any(text for _, text in cells.values()):
+                    y = _number(table, table.names[place], fields[place])
+                    row.append((curve, (x, y, *_ends(table, y, cells))))
+            if not row:
+                raise _RefusedField("", f"x alone, no curve has a value; {_NUMBER}")
+        except _RefusedField as error:
+            rejected.append(RejectedRow(line, *error.args))
+        else:
+            for curve, point in row:
+                points.setdefault((curve, ""), []).append(point)
+    return points, {unique[at]: _meaning(table, of) for at, of in ends.items()}, rejected
+
+
+def _meaning(table: CsvTable, ends: Mapping[str, int]) -> str:
+    """Return what the headings of a curve's intervals say that they are."""
+    said = [found[2] for at in ends.values() if (found := _interval_heading(table.names[at]))]
+    return ", ".join(dict.fromkeys(filter(None, said)))
 
 
 def _shorten(name: str) -> str:
@@ -253,15 +374,31 @@ def _unique(names: list[str]) -> list[str]:
     return unique
 
 
-def _sort_points(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    ordered = sorted(points, key=lambda point: point[0])
-    return tuple(x for x, _ in ordered), tuple(y for _, y in ordered)
+def _curve(
+    plot: Plot, file: str, name: str, points: Sequence[_Point], called: str, meaning: str
+) -> ImportedCurve:
+    """Return the curve through points in any order."""
+    x, y, low, high = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+    if all(map(math.isnan, low)):
+        return ImportedCurve(plot, file, name, x, y, called)
+    return ImportedCurve(plot, file, name, x, y, called, low, high, meaning)
 
 
 def imported_to_list(own: Sequence[ImportedCurve]) -> list[dict[str, Any]]:
     """Return curves as JSON values."""
     return [
-        plain(schema.ImportedCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called))
+        plain(
+            schema.ImportedCurve(
+                *c.plot,
+                c.file,
+                c.name,
+                list(c.x),
+                list(c.y),
+                c.called,
+                *([None if math.isnan(end) else end for end in ends] for ends in (c.low, c.high)),
+                c.meaning,
+            )
+        )
         for c in own
     ]
 
@@ -293,6 +430,17 @@ def imported_curve(raw: Any, where: str) -> ImportedCurve:
         raise ValueError(f"{where}: {len(stored.x)} x and {len(stored.y)} y; there must be as many")
     if stored.called not in ("", *(role.value for role in Role)):
         raise ValueError(f"{where}.called: there is no role {stored.called!r}")
-    x, y = _sort_points(list(zip(stored.x, stored.y, strict=True)))
+    low, high = (
+        [math.nan if end is None else end for end in ends] or [math.nan] * len(stored.x)
+        for ends in (stored.low, stored.high)
+    )
+    for key, ends in (("low", low), ("high", high)):
+        if len(ends) != len(stored.x):
+            raise ValueError(
+                f"{where}.{key}: {len(ends)} ends of {len(stored.x)} points; there must be as many"
+            )
+    points = list(zip(stored.x, stored.y, low, high, strict=True))
+    if not all(a <= y <= b for _, y, a, b in points if not math.isnan(a + b)):
+        raise ValueError(f"{where}.low: an end lies on the wrong side of y")
     plot = (stored.study, stored.quantity, stored.over)
-    return ImportedCurve(plot, stored.file, stored.name, x, y, stored.called)
+    return _curve(plot, stored.file, stored.name, points, stored.called, stored.meaning)

@@ -86,6 +86,7 @@ Base64 = Annotated[str, Meta(max_length=200_000, pattern="^[A-Za-z0-9+/=]*$")]
 Value = bool | int | float | str
 Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
 Numbers = Annotated[list[Number], Meta(min_length=1, max_length=10_000)]
+Ends = Annotated[list[Number | None], Meta(max_length=10_000)]
 Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 """South, west, north, east in degrees."""
 # As `explorer.polygon.MAX_POINTS`, whose module needs numpy: this is read before the first paint.
@@ -295,6 +296,11 @@ class ImportedCurve(Struct):
     y: Numbers
     called: Word = ""
     """Role stated by its file."""
+    low: Ends = []
+    high: Ends = []
+    """Ends of the points' intervals, null where there is none."""
+    meaning: ClaimedKey = ""
+    """What its file says that they are."""
 
 
 class Entry(Struct):

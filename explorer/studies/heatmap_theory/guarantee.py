@@ -40,9 +40,7 @@ def error_conditions(
     )
 
 
-def centres_conditions(
-    k: float, cells: float, least: float, lam: float
-) -> tuple[Condition, ...]:
+def centres_conditions(k: float, cells: float, least: float, lam: float) -> tuple[Condition, ...]:
     """Return the premises of Corollary A.2, of which `least` is the bound."""
     if lam:
         lost = Condition(

@@ -45,8 +45,8 @@ PAGE = Page(
             r"\right)\right)",
         ),
         Formula(
-            "Lemma B.1, its pair summed exactly: δ at ε when one item moves by d among total items; "
-            "U, V multinomial(total; p/2, p/2), p = e^(−α₀)",
+            "Lemma B.1, its pair summed exactly: δ at ε when one item moves by d among total "
+            "items; U, V multinomial(total; p/2, p/2), p = e^(−α₀)",
             r"\delta=\frac{\tanh(\alpha_0d/2)\,(1+e^{\varepsilon})}{total\;p}\;E\left[((U-V)-\kappa"
             r"(U+V))_+\right],\quad\kappa=\frac{\tanh(\varepsilon/2)}{\tanh(\alpha_0d/2)}",
         ),
