@@ -28,6 +28,7 @@ from explorer.studies.heatmap.experiments.figures import (
     figure_places,
     figure_points,
     synthetic_sources,
+    users_present,
     verdicts,
 )
 from explorer.studies.heatmap.experiments.plan import SCHEMA, Point, Trials, rows_of
@@ -313,12 +314,21 @@ class FigureQuery:
     draws : int
     seed : int
         Of noise and made data.
+    users : tuple of int
+        Numbers of users on its x axis in place of the paper's; empty for these.
     """
 
     figure: str
     data: str = ""
     draws: int = 1
     seed: int = 0
+    users: tuple[int, ...] = ()
+
+    @property
+    def asked(self) -> Figure:
+        """The figure at these numbers of users."""
+        figure = FIGURES[self.figure]
+        return figure.with_values({"users": self.users}) if self.users else figure
 
 
 @dataclass(frozen=True)
@@ -334,12 +344,18 @@ class FigureData:
         Names of the regions, or descriptions of the made data.
     why : str
         Why the data are made although check-ins are open; empty otherwise.
+    short : tuple of str
+        Sentences on places with fewer users than the figure takes.
+    users : tuple of int
+        Those of the numbers on its x axis that every place has; empty if that is all of them.
     """
 
     text: str
     stamp: str
     details: tuple[str, ...]
     why: str = ""
+    short: tuple[str, ...] = ()
+    users: tuple[int, ...] = ()
 
 
 _Where = list[tuple[Place, Source]]
@@ -353,14 +369,15 @@ def _sources_of(
     Raises
     ------
     ValueError
-        If the figure is about check-ins and there are none, or too few.
+        If the figure is about check-ins and there are none.
     """
-    figure, why = FIGURES[query.figure], ""
+    figure, why = query.asked, ""
     if query.data and figure.needs != SYNTHETIC:
         data = runtime.data(query.data)
         try:
             places = figure_places(figure, data)
-            check_users(figure, data, places, fixed=figure.needs == EITHER)
+            if figure.needs == EITHER:
+                check_users(figure, data, places, fixed=True)
         except ValueError as error:
             # What follows is about options of the command.
             why = str(error).partition("; ")[0].removeprefix(f"{figure.name}: ")
@@ -375,8 +392,16 @@ def _sources_of(
 
 
 def figure_data(runtime: StudyRuntime, query: FigureQuery, check: Callable[[], None]) -> FigureData:
-    """Return what a figure would be computed from; raises as `_sources_of`."""
+    """Return what a figure would be computed from, and where there are too few users for it.
+
+    Raises
+    ------
+    ValueError
+        As `_sources_of`, or if a place has fewer users than the least on an x axis.
+    """
     data, where, why = _sources_of(runtime, query, check)
+    short: tuple[str, ...] = ()
+    users: tuple[int, ...] = ()
     if data is None:
         details = tuple(dict.fromkeys(source.data for _, source in where))
         text = f"Made data, seed {query.seed}"
@@ -384,7 +409,33 @@ def figure_data(runtime: StudyRuntime, query: FigureQuery, check: Callable[[], N
         details = tuple(place.name for place, _ in where)
         kind = "region" if where[0][0].image is None else "image"
         text = f"{data.basename}, {len(where)} {kind}{'s' * (len(where) > 1)}"
-    return FigureData(text, stamp_of(data), details, why)
+        short, users = _few_users(query.asked, data, [place for place, _ in where], check)
+    return FigureData(text, stamp_of(data), details, why, short, users)
+
+
+def _few_users(
+    figure: Figure, data: CheckinData, places: Sequence[Place], check: Callable[[], None]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return `FigureData.short` and `users` of check-ins."""
+    present = {}
+    for place in places:
+        check()
+        present |= users_present(data, [place])
+    fewest, on_axis = min(present.values()), set()
+    most = max(panel.settings(x)[0] for panel in figure.panels for x in panel.xs)
+    for panel in figure.panels:
+        if panel.axis == "users":
+            on_axis |= set(panel.xs)
+    users = tuple(sorted(n for n in on_axis if n <= fewest))
+    if on_axis and not users:
+        raise ValueError(
+            f"the figure takes {min(on_axis)} users and more, and a place has {fewest:,}; open "
+            "other check-ins"
+        )
+    short = tuple(
+        f"{name} has {there:,} users of {most:,}" for name, there in present.items() if there < most
+    )
+    return short, users if len(users) < len(on_axis) else ()
 
 
 def run_figure(
@@ -398,16 +449,20 @@ def run_figure(
     Raises
     ------
     ValueError
-        As `_sources_of`, or if nobody is in a region.
+        As `_sources_of`, or if a region has not the users of an x axis, or nobody.
     Cancelled, WorkerDied, NoWorker
         As `find_trials`; earlier batches stay stored.
     """
-    figure = FIGURES[query.figure]
+    figure = query.asked
     data, where, _ = _sources_of(runtime, query, check)
+    if data is not None:
+        check_users(figure, data, [place for place, _ in where])
     points = list(figure_points(figure, where, figure.compared, query.draws, {}))
     executor = runtime.computing.for_tasks(data is not None, check)
     sources = runtime.context(check)
     found = run_points(points, query.seed, executor, sources, report, figure, check)
-    changed = () if query.draws == figure.draws else ("draws",)
-    settings = {"seed": query.seed, "data_seed": 0}
+    changed = ["users"] * bool(query.users) + ["draws"] * (query.draws != figure.draws)
+    settings: dict[str, Any] = {"seed": query.seed, "data_seed": 0}
+    if query.users:
+        settings["users"] = list(query.users)
     return document_of(figure.name, figure, data, settings, found, changed)

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from explorer.cli import run
 from explorer.engine.experiments import trials_file
 from explorer.figures.formats import Kind, of_kind
-from explorer.studies.heatmap.experiments.figures import FIGURES
+from explorer.studies.heatmap.experiments.figures import FIGURES, users_present
+from explorer.studies.heatmap.experiments.samples import busiest_places
 from explorer.studies.heatmap.text import SYNTHETIC
 from tests.ui.access import check
 from tests.ui.small_map import SMALL_MAP
@@ -147,10 +148,6 @@ def test_a_cancelled_run_keeps_its_trials_and_goes_on(dialog, choose, qtbot) -> 
 
 
 def test_what_a_figure_is_computed_from_is_said(window, dialog, choose, qtbot) -> None:
-    choose("figure-2")
-    assert "500 users" in dialog.data.text()
-    assert "--" not in dialog.data.text()
-    assert not dialog.run.isEnabled()
     choose("figure-1")
     assert window.data.current.basename in dialog.data.text()
     assert len(dialog.data.toolTip().splitlines()) == FIGURES["figure-1"].regions
@@ -159,6 +156,32 @@ def test_what_a_figure_is_computed_from_is_said(window, dialog, choose, qtbot) -
     assert dialog.draws.value() == FIGURES["figure-1"].draws
     window.show_study("amplification")
     assert not window.menus.action("paper-figures").isVisible()
+
+
+def test_places_with_too_few_users_are_named_before_the_run(
+    window, dialog, choose, qtbot, capsys
+) -> None:
+    choose("figure-9")
+    usual = dialog.run.text()
+    assert not dialog.few.text()
+    choose("figure-4")
+    present = users_present(window.data.current, busiest_places(window.data.current, 1))
+    ((name, there),) = present.items()
+    (panel,) = FIGURES["figure-4"].panels
+    users = tuple(n for n in panel.xs if n <= there)
+    assert 0 < len(users) < len(panel.xs)
+    assert f"{users[-1]:,} users" in dialog.few.text()
+    assert name in dialog.few.toolTip()
+    assert dialog.run.text() != usual
+    assert dialog.query.users == users
+    dialog.draws.setValue(1)
+    qtbot.waitUntil(lambda: not dialog.looking.busy)
+    press(qtbot, dialog.run)
+    qtbot.waitUntil(lambda: not dialog.job.busy, timeout=120_000)
+    assert {row["x"] for row in dialog.document["rows"]} == set(users)
+    command = ["experiment", "figure-4", "--data", "sample", "--draws", "1", "--quiet", "--json"]
+    assert run([*command, "--users", ",".join(map(str, users))]) == 0
+    assert json.loads(capsys.readouterr().out) == dialog.document
 
 
 def test_the_keys_reach_everything_and_every_text_has_room(computed, qtbot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,19 @@ EMPTY = (
     "there, here and with the command experiment."
 )
 LOOKING, DRAWING = "Looking at the data…", "Drawing…"
+RUN, RUN_FEWER = "&Run", "&Run with fewer users"
+
+
+def few_users_text(found: FigureData) -> str:
+    """Return what a run does where places have fewer users than the figure takes; "" if none do."""
+    if not found.short:
+        return ""
+    have = "has" if len(found.short) == 1 else "have"
+    text = f"{len(found.short)} of {len(found.details)} places {have} fewer users than the figure "
+    text += "takes. "
+    if found.users:
+        return f"{text}Run draws it up to {found.users[-1]:,} users."
+    return f"{text}Run takes all users there."
 
 
 def progress_text(news: Progress, elapsed: float) -> str:
@@ -113,6 +127,8 @@ class FiguresDialog(QDialog):
         super().__init__(window)
         self._window = window
         self.documents: dict[FigureQuery, dict[str, Any]] = {}
+        self._users: dict[tuple[str, str], tuple[int, ...]] = {}
+        """Numbers of users on the x axis in place of the paper's, by figure and check-ins."""
         self._began: float | None = None
         self._last: Progress | None = None
         self.setObjectName("paper-figures")
@@ -194,7 +210,10 @@ class FiguresDialog(QDialog):
         side.setFixedWidth(300)
         both.addWidget(side)
         both.addWidget(shown, 1)
-        self.run = QPushButton("&Run")
+        self.run = QPushButton(RUN_FEWER)
+        self.run.setMinimumWidth(self.run.sizeHint().width())
+        self.run.setText(RUN)
+        self.few = FixedSizeText("warning", lines=2)
         self.cancel = QPushButton("Cance&l")
         self.export = QPushButton("&Export…")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -204,7 +223,10 @@ class FiguresDialog(QDialog):
         self.run.setDefault(True)
         layout = QVBoxLayout(self)
         layout.addLayout(both, 1)
-        layout.addWidget(buttons)
+        below = QHBoxLayout()
+        below.addWidget(self.few, 1)
+        below.addWidget(buttons)
+        layout.addLayout(below)
         self.cancel.setEnabled(False)
         self.export.setEnabled(False)
 
@@ -221,7 +243,7 @@ class FiguresDialog(QDialog):
         self.job.done.connect(self._keep)
         self.job.failed.connect(lambda _, error: self._say(error))
         self.job.busy_changed.connect(self._busy_changed)
-        self.looking.done.connect(lambda _, found: self._show_data(found))
+        self.looking.done.connect(self._show_data)
         self.looking.failed.connect(lambda _, error: self._no_data(error))
         self.drawing.done.connect(lambda _, content: self._show_picture(content))
         self.drawing.failed.connect(lambda _, error: self.picture.setText(_sentence(error)))
@@ -259,8 +281,9 @@ class FiguresDialog(QDialog):
     def query(self) -> FigureQuery:
         """What Run computes."""
         data = self._window.data.current
-        fingerprint = "" if data is None else data.fingerprint
-        return FigureQuery(self.figure.name, fingerprint, self.draws.value(), self.seed.value())
+        name, fingerprint = self.figure.name, "" if data is None else data.fingerprint
+        users = self._users.get((name, fingerprint), ())
+        return FigureQuery(name, fingerprint, self.draws.value(), self.seed.value(), users)
 
     def _choose(self) -> None:
         figure = self.figure
@@ -278,19 +301,30 @@ class FiguresDialog(QDialog):
         """Find out what the figure would be computed from."""
         if not self.isVisible():
             return
-        query, service = self.query, self._window.service
+        query, service = replace(self.query, users=()), self._window.service
         self.run.setEnabled(False)
         self.data.setText(LOOKING)
         self.data.setToolTip("")
         self.stamp.setText("")
+        self._show_few("")
         self.looking.submit(query, lambda task: service.call(figure_data, query, task.check))
 
-    def _show_data(self, found: FigureData) -> None:
+    def _show_data(self, asked: FigureQuery, found: FigureData) -> None:
         why = f". Not the open check-ins: {found.why}" if found.why else ""
         self.data.setText(f"{found.text}{why}.")
         self.data.setToolTip(plain_tip("\n".join(found.details)))
         self.stamp.setText(found.stamp)
+        self._show_few(few_users_text(found), found.short)
+        before, self._users[asked.figure, asked.data] = self.query, found.users
+        if self.query != before:
+            self._show_document()
         self.run.setEnabled(not self.job.busy)
+
+    def _show_few(self, text: str, places: tuple[str, ...] = ()) -> None:
+        """Show beside the button what a run does where users are missing, and ask for it there."""
+        self.few.setText(text)
+        self.few.setToolTip(plain_tip("\n".join(places)))
+        self.run.setText(RUN_FEWER if text else RUN)
 
     def _no_data(self, error: Exception) -> None:
         self.data.setText(_sentence(error))
@@ -303,7 +337,6 @@ class FiguresDialog(QDialog):
         self._began = self._last = None
         self.progress.setRange(0, 0)
         self.state.setText("Starting…")
-        self.state.setToolTip("")
 
         def work(task: Task) -> dict[str, Any]:
             document: dict[str, Any] = service.call(run_figure, query, task.check, task.report)
@@ -349,13 +382,7 @@ class FiguresDialog(QDialog):
 
     def _keep(self, query: FigureQuery, document: dict[str, Any]) -> None:
         self._rest()
-        short = () if self._last is None else self._last.short
-        text = f"{self.state.text()}."
-        if short:
-            few = "1 place has" if len(short) == 1 else f"{len(short)} places have"
-            text += f" {few} fewer users than the figure takes; all users there are taken."
-        self.state.setText(text)
-        self.state.setToolTip(plain_tip("\n".join(short)))
+        self.state.setText(f"{self.state.text()}.")
         self.documents[query] = document
         self._show_document()
 

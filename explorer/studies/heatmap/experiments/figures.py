@@ -498,6 +498,16 @@ def figure_places(figure: Figure, checkins: Any, regions: int = 0) -> list[Place
     return busiest_places(checkins, regions or figure.regions)
 
 
+def users_present(checkins: Any, places: Sequence[Place]) -> dict[str, int]:
+    """Return the number of users in each place of check-ins, by its name."""
+    present = {}
+    for place in places:
+        assert place.region is not None
+        image = {} if place.image is None else {"image": place.image}
+        present[place.name] = checkins.points(place.region.box, **image).users_in_region
+    return present
+
+
 def check_users(
     figure: Figure, checkins: Any, places: Sequence[Place], *, fixed: bool = False
 ) -> None:
@@ -509,13 +519,10 @@ def check_users(
     """
     panels = [panel for panel in figure.panels if fixed or panel.axis == "users"]
     most = max((panel.settings(x)[0] for panel in panels for x in panel.xs), default=0)
-    for place in places if most else ():
-        assert place.region is not None
-        image = {} if place.image is None else {"image": place.image}
-        present = checkins.points(place.region.box, **image).users_in_region
+    for name, present in users_present(checkins, places if most else ()).items():
         if present < most:
             raise ValueError(
-                f"{figure.name}: it takes {most} users, and in {place.name} are {present}; name a "
+                f"{figure.name}: it takes {most} users, and in {name} are {present}; name a "
                 "larger region with --region S,W,N,E, or another file with --data"
             )
 
