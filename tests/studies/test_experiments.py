@@ -468,7 +468,7 @@ def test_the_papers_settings() -> None:
     assert {p.values["epsilon"] for p in second} == {10.0}
     assert {p.values["epsilon"] for p in points("figure-7")} == {1.0}
     mixed = synthetic_sources(FIGURES["figure-11"], 4)
-    assert [source.components for _, source in mixed] == [10, 20, 20, 80]
+    assert [source.numbers for _, source in mixed] == [(5, 10), (20,), (20,), (80,)]
     assert all("seed 4" in source.data for _, source in mixed)
 
 

@@ -54,8 +54,8 @@ def test_every_parameter_to_both_ends(key, model):
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("local", {"edge": 15.89639, "needed": 0.0585329}),
-        ("central", {"edge": 82.1936}),
+        ("local", {"edge": 6.29736, "needed": 0.0270071}),
+        ("central", {"edge": 43.5906}),
         (
             "theorem66",
             {

@@ -31,6 +31,7 @@ MARKS = {
         "stable": "not claimed: it ",
         # The role says that these are no bounds.
         "cheu_order": "",
+        "few_order": "",
         "fewest_order": "",
         "central_order": "",
     },

@@ -307,9 +307,10 @@ _SWEEPS = tuple(
         users=200,
         error_over=axis,
         published=said,
-        computed="The command “experiment” with this figure's name repeats the paper's setting on "
-        "a file of check-ins; with “--output figure.pdf” it draws the mean over all runs with its "
-        "interval by all four measures, and judges what the paper says by each."
+        computed="“Study ▸ Figures of the paper…” and the command “experiment” with this figure's "
+        "name repeat the paper's setting, at its places of the x axis, on a file of check-ins: "
+        "they draw the mean over all runs with its interval by the paper's measures, and judge "
+        "what it says by each."
         + (figure_1_text() if key == "figure-1" else ""),
         status=figure_1_verdict()[0] if key == "figure-1" else "▷",
         verdict=figure_1_verdict()[1] if key == "figure-1" else "needs a check-in file",
@@ -388,7 +389,7 @@ _ON_MADE_DATA = (
         "figure-11",
         "filled",
         "filled cells",
-        "mixtures of 10, 20, 20 and 80 Gaussians, 200 users",
+        "mixtures of 5 or 10, 20, 20 and 80 Gaussians, 200 users",
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse faster than with one number of Gaussians.",
@@ -415,8 +416,16 @@ _PRESETS = (
     Preset(
         "figure-3-algorithm",
         "Figure 3: the paper's algorithm, ε = 1",
-        "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper.",
-        values=(("mechanism", "pyramid"), ("epsilon", 1.0), ("w", 20), ("resolution", "256")),
+        "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper, beside the true map, the "
+        "baseline and its top .01 %.",
+        values=(
+            ("mechanism", "pyramid"),
+            ("epsilon", 1.0),
+            ("w", 20),
+            ("resolution", "256"),
+            ("top_percent", 0.01),
+            ("beside", "true,laplace,top"),
+        ),
         users=200,
         published="Section 4.1: better than the baseline and its variants in all metrics.",
         computed=_BEATS + ".078 (± .004), the Laplace baseline's .42.",
@@ -433,12 +442,15 @@ _PRESETS = (
     Preset(
         "figure-3-top",
         "Figure 3: top .01 % of the baseline, ε = 5",
-        "Only the 7 largest of the noisy cells are kept.",
+        "Only the 7 largest of the noisy cells are kept; beside it the true map, the baseline and "
+        "the paper's algorithm.",
         values=(
             ("mechanism", "top"),
             ("epsilon", 5.0),
             ("top_percent", 0.01),
+            ("w", 20),
             ("resolution", "256"),
+            ("beside", "true,laplace,pyramid"),
         ),
         users=200,
         published="Section 4.1: a significant improvement over the baseline, still behind.",
@@ -489,7 +501,7 @@ _PRESETS = (
             ("n0", 50),
             ("B", 256),
             ("w", 20),
-            ("resolution", "256"),
+            ("resolution", "512"),
         ),
         users=50,
         published="Appendix F: in all metrics nearly the best already where B is no more than 256.",

@@ -162,10 +162,9 @@ SAID = {
         _edge(a, 0.1),
         "0.1",
         condition("local", 0.1),
+        "10",
         _edge(a, 10.0),
-        "10",
         condition("local", 10.0),
-        "10",
     ),
     ("frequency", "central"): lambda a: (
         _edge(a, 0.1),
@@ -174,7 +173,6 @@ SAID = {
         _edge(a, 1.0),
         "1",
         condition("central", 1.0),
-        Measured("124"),
         "100,000",
         _edge(a, 1.0, n=100_000),
     ),
@@ -252,7 +250,7 @@ def condition(model: str, eps: float) -> Said:
         "local": um.local_improvement_threshold,
         "central": um.central_improvement_threshold,
     }[model]
-    return Said(float(threshold(eps, 100, 1000, 1e-12)))
+    return Said(float(threshold(eps, 30, 1000, 1e-12)))
 
 
 def hadamard_delta() -> float:

@@ -246,7 +246,7 @@ _WITH_FILLED = (
 )
 
 
-def _mixtures(*components: int) -> tuple[Mixtures, ...]:
+def _mixtures(*components: int | tuple[int, ...]) -> tuple[Mixtures, ...]:
     """Return mixtures that fill more and more cells: of wider Gaussians, with more points."""
     spreads = ((0.01, 0.04), (0.02, 0.08), (0.04, 0.12), (0.1, 0.3))
     return tuple(map(Mixtures, components, FILLED_SHARES, spreads))
@@ -347,13 +347,13 @@ FIGURES = {
         ),
         Figure(
             "figure-11",
-            "As figure 10 with 10, 20, 20 and 80 Gaussians",
+            "As figure 10 with 5 or 10, 20, 20 and 80 Gaussians",
             _DENSER.format(
                 ", more so than in figure 10",
                 trends_verdict("figure-11"),
             ),
             (_FILLED,),
-            made=_mixtures(10, 20, 20, 80),
+            made=_mixtures((5, 10), 20, 20, 80),
             claims=_WITH_FILLED,
         ),
         Figure(
@@ -472,7 +472,7 @@ def synthetic_sources(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
         return [(Place(f"picture {i}"), Gazes(seed=seed)) for i in range(figure.pictures)]
     return [
         (
-            Place(f"{mixture.components} Gaussians, {mixture.share:g} filled"),
+            Place(f"{mixture.gaussians}, {mixture.share:g} filled"),
             replace(mixture, seed=seed),
         )
         for mixture in figure.made

@@ -377,7 +377,8 @@ class Mixtures:
 
     Attributes
     ----------
-    components : int
+    components : int or tuple of int
+        Of several numbers the samples take turns.
     share : float
         In (0, 1).
     spread : (low, high)
@@ -385,17 +386,27 @@ class Mixtures:
     seed : int
     """
 
-    components: int
+    components: int | tuple[int, ...]
     share: float
     spread: tuple[float, float]
     seed: int = 0
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of Gaussians of successive samples."""
+        return self.components if isinstance(self.components, tuple) else (self.components,)
+
+    @property
+    def gaussians(self) -> str:
+        """Text of the number of Gaussians: ``5 or 10 Gaussians``."""
+        return f"{' or '.join(map(str, self.numbers))} Gaussians"
 
     @property
     def data(self) -> str:
         """Description of the generator."""
         low, high = self.spread
         return (
-            f"mixtures of {self.components} Gaussians, s.d. {low:g} to {high:g}, filling "
+            f"mixtures of {self.gaussians}, s.d. {low:g} to {high:g}, filling "
             f"{self.share:g} of 256 × 256 cells, seed {self.seed}"
         )
 
@@ -410,13 +421,14 @@ class Mixtures:
         """Return the users of a mixture of its own for every number (see `Source.sample`)."""
         users = _number_of_users(users)
         rng = generator(self.data, users, number)
-        means = rng.uniform(0.1, 0.9, (self.components, 2))
-        spread = rng.uniform(*self.spread, (self.components, 2))
-        angle = rng.uniform(0, math.pi, self.components)
+        components = self.numbers[number % len(self.numbers)]
+        means = rng.uniform(0.1, 0.9, (components, 2))
+        spread = rng.uniform(*self.spread, (components, 2))
+        angle = rng.uniform(0, math.pi, components)
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
         def draw(count: int) -> FloatArray:
-            k = rng.integers(self.components, size=count)
+            k = rng.integers(components, size=count)
             scaled = rng.standard_normal((count, 2)) * spread[k]
             return np.asarray(means[k] + np.einsum("abn,nb->na", turn[:, :, k], scaled))
 
