@@ -280,7 +280,7 @@ _LEAST = {"gkrr": "GKRR", "hadamard": "Hadamard", "laplace": "Laplace noise"}
 def _wins(numbers: Numbers) -> tuple[Status, str]:
     """Judge the paper's condition by the α from which the mean d_EM is smaller."""
     edge, condition = numbers["edge"], numbers["condition"]
-    verdict = f"mean d_EM: α ≥ {nearest(edge, 3)}, not {nearest(condition, 3)}"
+    verdict = f"d_EM: α ≥ {nearest(edge, 3)}, not {nearest(condition, 3)}"
     return ("=" if abs(edge / condition - 1) <= 0.05 else "≠"), verdict
 
 

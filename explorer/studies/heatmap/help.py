@@ -310,8 +310,7 @@ _SWEEPS = tuple(
         computed="“Study ▸ Figures of the paper…” and the command “experiment” with this figure's "
         "name repeat the paper's setting, at its places of the x axis, on a file of check-ins: "
         "they draw the mean over all runs with its interval by the paper's measures, and judge "
-        "what it says by each."
-        + (figure_1_text() if key == "figure-1" else ""),
+        "what it says by each." + (figure_1_text() if key == "figure-1" else ""),
         status=figure_1_verdict()[0] if key == "figure-1" else "▷",
         verdict=figure_1_verdict()[1] if key == "figure-1" else "needs a check-in file",
     )
@@ -416,8 +415,8 @@ _PRESETS = (
     Preset(
         "figure-3-algorithm",
         "Figure 3: the paper's algorithm, ε = 1",
-        "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper, beside the true map, the "
-        "baseline and its top .01 %.",
+        "The pyramid with w = 20 at Δ = 256, on 200 users as in the paper, beside the true map, "
+        "the baseline and its top .01 %.",
         values=(
             ("mechanism", "pyramid"),
             ("epsilon", 1.0),
