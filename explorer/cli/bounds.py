@@ -69,7 +69,7 @@ class StudyCommand(click.Command):
                 with formatter.section(heading):
                     formatter.write_dl([(key, text.replace("\n", ". ")) for key, text in rows])
         else:
-            with formatter.section("Studies ('STUDY --help' lists one's parameters)"):
+            with formatter.section("Studies (STUDY --help lists parameters, curves and presets)"):
                 formatter.write_dl(
                     [(c.id, c.question) for c in study_infos() if c.workspace == "bounds"]
                 )
@@ -85,7 +85,7 @@ class StudyCommand(click.Command):
 )
 @study_options(
     "Fix a parameter.",
-    "Start from a figure or example of the paper.",
+    "Start from the values of a preset, such as a figure of a paper.",
     "Quantity on the y axis. Default: the first that can be swept over the parameter of --sweep.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulations.")
@@ -101,14 +101,14 @@ class StudyCommand(click.Command):
 @click.option("--target", type=float, metavar="Y", help="Value on the y axis for --solve.")
 @click.option(
     "--claim",
-    metavar="SERIES",
+    metavar="CURVE",
     default="",
-    help="Claim this bound. Default: the tightest valid one.",
+    help="State this bound as the result. Default: the tightest valid one.",
 )
 @click.option(
     "--hide",
     "hidden",
-    metavar="SERIES",
+    metavar="CURVE",
     multiple=True,
     help="Hide this curve in the picture; may be repeated.",
 )
@@ -186,7 +186,7 @@ def bounds_command(
     Or find the parameter for a target: privacy-explorer bounds shuffle-rdp --solve eps0
     --for theorem1 --target 1
 
-    The parameters of a study: privacy-explorer bounds shuffle-rdp --help
+    Parameters, curves and presets of a study: privacy-explorer bounds shuffle-rdp --help
     """
     from explorer.engine.session.imported_curves import imported_to_list, with_imported_curves
     from explorer.figures.animation_frames import Animation, with_frames

@@ -1,4 +1,4 @@
-"""The command `studies`: lists studies with parameters, outputs and presets."""
+"""The command `studies`: lists studies with parameters, quantities and presets."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Parameter, Study
 
 
+_PLAIN = 12
+"""Letters of a label that only repeats its number: ``the first``, ``1024 × 1024``."""
+
+
 @click.command("studies")
 @click.argument("study", metavar="[STUDY]", required=False, shell_complete=completion.studies())
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--figures", is_flag=True, help="List presets, compared with the papers.")
 def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
-    """List the studies, or one study with its parameters, outputs and presets."""
+    """List the studies, or one study with its parameters, quantities, curves and presets."""
     from explorer.studies.registry import get_study, study_infos
 
     if as_json:
@@ -115,8 +119,19 @@ def declaration(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     result = [
         ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),
         (
-            "Outputs (--quantity KEY), each over (--sweep KEY=A:B:N)",
-            [(q.key, f"{q.name}: {', '.join(q.sweeps)}") for q in study.quantities],
+            "Quantities on the y axis (--quantity KEY), and what each x axis can show (--sweep)",
+            [
+                (q.key, f"{_named(q.symbol, q.name)}: {', '.join(q.sweeps)}")
+                for q in study.quantities
+            ],
+        ),
+        (
+            "Curves of each quantity (--for, --claim, --hide CURVE)",
+            [
+                (plot.quantity.key, ", ".join(curve.key for curve in plot.curves))
+                for plot in study.plots
+                if plot.quantity.key and plot.curves
+            ],
         ),
         ("Presets (--preset KEY)", [(p.key, p.name) for p in study.presets]),
     ]
@@ -126,17 +141,37 @@ def declaration(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
 def _meaning(p: Parameter) -> str:
     """Return a parameter's name, range and default, and below them its help."""
     unit = f" {p.unit}" if p.unit else ""
+    meaning = p.help
     if p.axis_only:
-        allowed = "an axis only"
+        allowed = "on the x axis only (--sweep)"
     elif p.choices:
-        allowed = " | ".join(value for value, _ in p.choices) + f"; default {p.default}"
+        allowed = " | ".join(value for value, _ in p.choices) + f"; default {p.default or 'none'}"
+        meaning += _values(p)
+    elif p.kind.value == "flag":
+        allowed = f"True | False; default {p.default}"
     elif p.numeric:
         allowed = f"{p.low:g} … {p.high:g}{unit} ({p.scale.value}); default {p.default:g}"
     elif p.suffixes:
         allowed = "a file: " + " ".join(p.suffixes)
     else:
-        allowed = "a folder" if p.kind.value == "file" else f"default {p.default}"
-    return f"{p.symbol or p.name}: {allowed}\n{p.help}"
+        allowed = "a folder" if p.kind.value == "file" else f"default {p.default or 'empty'}"
+    return f"{_named(p.symbol, p.name)}: {allowed}\n{meaning}"
+
+
+def _values(p: Parameter) -> str:
+    """Return what the values of a choice mean; empty where they are numbers that say it."""
+    if all(value.isdigit() and len(label) <= _PLAIN for value, label in p.choices):
+        return ""
+    labels = [
+        f"{value} = {label.removeprefix(f'{value}: ')}"
+        for value, label in p.choices
+        if label != value
+    ]
+    return f" Values: {'; '.join(labels)}." if labels else ""
+
+
+def _named(symbol: str, name: str) -> str:
+    return f"{symbol}, {name}" if symbol and symbol != name else name
 
 
 def _in_words(study: Study) -> str:
@@ -148,5 +183,5 @@ def _in_words(study: Study) -> str:
             lines.append(f"  {key:16} {first}")
             indent = " " * 19
             lines += textwrap.wrap(help, 76, initial_indent=indent, subsequent_indent=indent)
-    lines += ["", "After", *(f"  {r}" for r in study.references)]
+    lines += ["", "Sources", *(f"  {r}" for r in study.references)]
     return "\n".join(lines)

@@ -565,7 +565,7 @@ PARAMETERS = (
     ),
     epsilon(
         "central privacy",
-        "The ε at which δ is asked for. Smaller is more private, and has a larger δ.",
+        "The ε at which δ is computed. Smaller is more private, and has a larger δ.",
         0.1,
         0.0001,
         10.0,
@@ -575,8 +575,8 @@ PARAMETERS = (
         "randomiser",
         "",
         "randomiser",
-        "What every client runs on their own device before the shuffle. Given all its "
-        "probabilities, less need be assumed of the worst case.",
+        "What every client runs on their own device before the shuffle. Its probabilities give a "
+        "tighter bound than one that holds for every ε₀-LDP randomiser.",
         "krr",
         (
             ("krr", "k-ary randomised response"),
@@ -593,8 +593,8 @@ PARAMETERS = (
         "outcomes",
         "k",
         "values of the randomised response",
-        "How many values a record, and so a message, can have. More values hide less often in "
-        "the same message, but any one less certainly.",
+        "How many values a record, and so a message, can have. With more values fewer others send "
+        "the same message, but a message is a weaker sign of its sender's value.",
         10,
         2,
         1_000_000,

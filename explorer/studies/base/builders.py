@@ -192,8 +192,8 @@ def decimal_sign(key: str = "decimal", **more: Unpack[More]) -> Parameter:
         key,
         "",
         "decimal sign",
-        "What stands before the decimals of the file's numbers. It is seen from the file, but "
-        "where all commas are followed by three digits they may be thousands: then choose.",
+        "Decimal sign of the file's numbers. It is found in the file, except where every comma is "
+        "followed by three digits and may separate thousands: choose a point or a comma then.",
         DecimalSign.AUTO.value,
         (
             (DecimalSign.AUTO.value, "as the file has it"),

@@ -102,8 +102,8 @@ def _requirement_parameters(i: int) -> tuple[Parameter, ...]:
             f"q{i}",
             f"q{subscript}",
             f"{ordinal} change: distance",
-            "How far the items moved go on average, as a share of the largest distance. Asking "
-            "it of a longer way is more private.",
+            "How far the items moved go on average, as a share of the largest distance. A "
+            "longer distance is more private.",
             q,
             1e-4,
             1.0,
@@ -141,8 +141,8 @@ PARAMETERS = (
         "moved",
         "d",
         "example change: distance",
-        "Another change of a user's data, to see what α makes of it: how far its items go on "
-        "average, in the unit of the space.",
+        "An example change of a user's data, whose ε is shown: how far its items move on average, "
+        "in the unit of the space.",
         100.0,
         1e-3,
         MAX_DISTANCE_M,
@@ -154,8 +154,8 @@ PARAMETERS = (
         "moved_q",
         "q",
         "example change: distance",
-        "Another change of a user's data, to see what α makes of it: how far its items go on "
-        "average, as a share of the largest distance.",
+        "An example change of a user's data, whose ε is shown: how far its items move on average, "
+        "as a share of the largest distance.",
         0.01,
         1e-4,
         1.0,

@@ -95,8 +95,8 @@ PARAMETERS = (
         "coordinate",
         "i",
         "coordinate shown",
-        "About which of the user's bits somebody wants to know. The third exists in Example 2 "
-        "and in tables of your own, the fourth in these only.",
+        "The bit of the user that levels and beliefs are about. The third exists in Example 2 and "
+        "in tables of your own, the fourth in these only.",
         "1",
         (("1", "the first"), ("2", "the second"), ("3", "the third"), ("4", "the fourth")),
     ),

@@ -50,8 +50,8 @@ AUDIT_PARAMETERS = (
         "audit_runs",
         "",
         "runs of the audit",
-        "How often the mechanism is run on each of the two data sets. More runs show more of what "
-        "it gives away.",
+        "How often the mechanism is run on each of the two data sets. More runs detect smaller "
+        "losses of privacy.",
         20_000,
         1_000,
         10_000_000,

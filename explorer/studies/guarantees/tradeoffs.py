@@ -37,8 +37,8 @@ TYPE_1 = share(
     "type1",
     "α",
     "false alarms",
-    "Of a test of one of two neighbouring data sets against the other: how often it decides for "
-    "the other one wrongly (type I error).",
+    "How often a test that decides between two neighbouring data sets wrongly decides for the "
+    "second one (type I error).",
     0.05,
     axis_only=True,
     quantities=(KEY,),

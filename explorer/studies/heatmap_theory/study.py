@@ -102,8 +102,8 @@ PARAMETERS = (
         "guess",
         "n₀/n",
         "guess of the number of users",
-        "How far off the number of users is that was fixed beforehand, and that sets how deep "
-        "the capped pyramid and dense aggregation measure: 1 is a lucky guess. It must not be "
+        "Ratio of the number of users assumed beforehand, n₀, to the true one; 1 is a perfect "
+        "guess. n₀ sets how deep the capped pyramid and dense aggregation measure. It must not be "
         "computed from the data.",
         1.0,
         0.01,

@@ -140,8 +140,8 @@ PARAMETERS = (
         "randomiser",
         "",
         "randomiser",
-        "What every client of a round runs, if it is known: then less need be assumed of the "
-        "worst case than by the clones.",
+        "What every client of a round runs. For a known randomiser the bound is tighter than the "
+        "clones', which hold for every ε₀-LDP randomiser.",
         "krr",
         (("krr", "k-ary randomised response"), ("privunit", "PrivUnit (a cap of a sphere)")),
         quantities=("own",),
@@ -175,7 +175,7 @@ PARAMETERS = (
         "gamma",
         "γ",
         "sampling rate",
-        "k/n. As an axis: k = round(γn) clients are sampled.",
+        "Share of the clients that are sampled in a round: k = round(γn).",
         1e-3,
         1e-9,
         1.0,

@@ -286,7 +286,7 @@ PARAMETERS = (
         "crowd",
         "",
         "users of the small protocols",
-        "Whose views are enumerated completely in the last table.",
+        "Number of users of the protocols whose messages the last table enumerates.",
         3,
         1,
         4,
