@@ -229,7 +229,7 @@ def open_command(
 def raise_command(file: Path | None, population: str | None, to: str) -> None:
     """Raise the budget of an account with a sum gate. Every later certificate states this.
 
-    It is never lowered, and the ρ of a zcdp gate is never raised.
+    It is never lowered, and the ρ of a zcdp budget cannot be raised.
     """
     limit = positive(to, "--to")
     _change(file, population, lambda ledger, whose: ledger.raise_budget(whose, limit))

@@ -184,7 +184,7 @@ def _public_maps(
     mechanism = certificate["mechanism"]
     result = on_cells(mechanism_of(mechanism["id"]).parse(mechanism["parameters"]))
     if unused:
-        raise ReleaseError(f"--prior: {':'.join(min(unused))} is no map of this certificate")
+        raise ReleaseError(f"--prior: {':'.join(min(unused))} is not a map of this certificate")
     return result
 
 

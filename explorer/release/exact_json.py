@@ -60,7 +60,9 @@ class _InexactError(ReleaseError):
 
 def _check_exact(value: Any, depth: int) -> None:
     if isinstance(value, float):
-        raise _InexactError(f"{value!r} is a float; only whole numbers and texts are exact")
+        raise _InexactError(
+            f"{value!r} is a decimal number; write a whole number, or a text such as '1/2'"
+        )
     if depth > MAX_DEPTH:
         raise _InexactError(f"is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
@@ -72,7 +74,7 @@ def _check_exact(value: Any, depth: int) -> None:
         for step, item in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict):
                 if not isinstance(step, str):
-                    raise _InexactError("has a name that is no text")
+                    raise _InexactError("has a name that is not a text")
                 _check_encodable(step)
             _check_exact(item, depth + 1)
     except _InexactError as error:
@@ -109,14 +111,14 @@ def read_json(data: bytes, name: str) -> Any:
     """
 
     def no_float(text: str) -> Any:
-        raise ReleaseError(f"{name}: {short_repr(text)} is a float; only whole numbers are exact")
+        raise ReleaseError(f"{name}: {short_repr(text)} is a decimal number; write it as a text")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
             names = [key for key, _ in pairs]
             twice = next(key for key in names if names.count(key) > 1)
-            raise ReleaseError(f"{name}: {short_repr(twice)} stands twice in one object")
+            raise ReleaseError(f"{name}: {short_repr(twice)} is given twice; leave one out")
         return content
 
     if len(data) > MAX_BYTES:
@@ -127,10 +129,11 @@ def read_json(data: bytes, name: str) -> Any:
             text, parse_float=no_float, parse_constant=no_float, object_pairs_hook=unique
         )
     except UnicodeDecodeError:
-        raise ReleaseError(f"{name}: it is no UTF-8 text") from None
+        raise ReleaseError(f"{name}: it is not UTF-8 text; save it as UTF-8") from None
     except json.JSONDecodeError as error:
         raise ReleaseError(
-            f"{name}: it is no JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+            f"{name}: it is not valid JSON; correct line {error.lineno}, column {error.colno} "
+            f"({error.msg})"
         ) from None
     except RecursionError:
         raise ReleaseError(f"{name}: it is nested too deeply") from None
@@ -157,8 +160,8 @@ def read_fraction(text: object, name: str) -> Fraction:
     match = _FRACTION.fullmatch(text) if isinstance(text, str) else None
     if match is None or len(str(text)) > MAX_CHARACTERS:
         raise ReleaseError(
-            f"{name}: {short_repr(text)} is no fraction p/q of whole numbers, at least 0 and of at "
-            f"most {MAX_CHARACTERS} characters"
+            f"{name}: {short_repr(text)} is not a fraction p/q of whole numbers, such as 1/2; give "
+            f"one of at least 0 and at most {MAX_CHARACTERS} characters"
         )
     value = Fraction(int(match[1]), int(match[2]))
     if write_fraction(value) != text:
@@ -185,8 +188,8 @@ def read_amount(text: object, name: str) -> Fraction:
             value = Fraction(whole, 10**DECIMAL_PLACES)
     if value is None or value < 0:
         raise ReleaseError(
-            f"{name}: {short_repr(text)} is no fraction p/q or decimal, at least 0 and of at most "
-            f"{MAX_CHARACTERS} characters"
+            f"{name}: {short_repr(text)} is not a fraction p/q or decimal, such as 0.5; give "
+            f"one of at least 0 and at most {MAX_CHARACTERS} characters"
         )
     return value
 

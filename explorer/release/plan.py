@@ -161,7 +161,9 @@ def read_plan(path: Path) -> Plan:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ReleaseError(f"{path.name}: it is no regular file; give the path of a PLAN.json")
+            raise ReleaseError(
+                f"{path.name}: it is not a regular file; give the path of a PLAN.json"
+            )
         with path.open("rb") as file:
             data = file.read(MAX_PLAN_BYTES + 1)
         if len(data) > MAX_PLAN_BYTES:
@@ -188,17 +190,19 @@ def plan_from_json(content: object, folder: Path = Path()) -> Plan:
     """
     top = _fields(content, "", ("schema", "population", "data", "mechanism", "declared"))
     if top["schema"] != SCHEMA:
-        raise ParameterError("schema", f"{_short(top['schema'])} is not read", f"give {SCHEMA}")
+        raise ParameterError(
+            "schema", f"{_short(top['schema'])} is not supported", f"give {SCHEMA}"
+        )
     population = top["population"]
     if not isinstance(population, str) or not _ID.fullmatch(population):
         raise ParameterError(
             "population",
-            f"{_short(population)} is no population's id",
+            f"{_short(population)} is not the id of a population",
             "give its 32 digits as the ledger shows them",
         )
     data = _text(top["data"], "data")
     if not data.strip() or "\0" in data:
-        raise ParameterError("data", f"{_short(data)} is no path", "give the path of the file")
+        raise ParameterError("data", f"{_short(data)} is not a path", "give the path of the file")
     mechanism = _fields(top["mechanism"], "mechanism", ("id", "parameters", "epsilon"))
     return build_plan(
         population,
@@ -236,11 +240,11 @@ def build_plan(
             f"give one of {', '.join(MECHANISMS)}",
         )
     if not isinstance(parameters, dict):
-        raise ParameterError("mechanism.parameters", "is no object", "give names and values")
+        raise ParameterError("mechanism.parameters", "is not an object", "give names and values")
     if parameters.get("unit", "user") != "user":
         raise ParameterError(
             "mechanism.parameters.unit",
-            f"{_short(parameters['unit'])} is no unit of a release",
+            f"{_short(parameters['unit'])} is not a unit of a release",
             "a release needs a column that names the person: leave it out, or give user",
         )
     parameters = {name: value for name, value in parameters.items() if name != "unit"}
@@ -300,7 +304,7 @@ def read_declaration(content: object) -> Declared:
     conditions = result["conditions"]
     if not isinstance(conditions, list) or len(conditions) > MAX_CONDITIONS:
         raise ParameterError(
-            "declared.conditions", f"is no list of at most {MAX_CONDITIONS} texts", "give one"
+            "declared.conditions", f"is not a list of at most {MAX_CONDITIONS} texts", "give one"
         )
     stated = tuple(_text(text, f"declared.conditions[{k}]") for k, text in enumerate(conditions))
     source = result.get("format", FORMAT_DECLARED)
@@ -332,7 +336,7 @@ def _fields(
     """Return an object after checking that it has the required fields and no unknown ones."""
     where = path or "plan"
     if not isinstance(content, dict):
-        raise ParameterError(where, "is no object", f"give one with {', '.join(names)}")
+        raise ParameterError(where, "is not an object", f"give one with {', '.join(names)}")
     below = f"{path}." if path else ""
     for name in content:
         if name not in (*names, *optional):
@@ -349,7 +353,7 @@ def _fields(
 
 def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
-        raise ParameterError(field, "is no text", "give it in quotes")
+        raise ParameterError(field, "is not a text", "give it in quotes")
     if len(value) > MAX_TEXT:
         raise ParameterError(field, f"is longer than {MAX_TEXT} characters", "shorten it")
     if any(0xD800 <= ord(char) <= 0xDFFF or (ord(char) < 32 and char != "\n") for char in value):

@@ -501,7 +501,7 @@ def test_there_is_no_certificate_of_what_was_not_committed(folder: Path) -> None
         people = population(ledger)
         release = planned(ledger, people)
         stated = Statements(TEXTS, True, ("data opened before", 0), "0" * 64, "1")
-        with pytest.raises(LedgerError, match="was not committed"):
+        with pytest.raises(LedgerError, match="was not completed"):
             build(ledger.view(), release, stated)
         done = released(ledger, people)
         with pytest.raises(LedgerError, match="output"):

@@ -118,7 +118,7 @@ def test_limits_are_raised_accounts_joined_and_what_was_spent_elsewhere_entered(
     assert run([*order, "--different-people", "--gate", "zcdp"]) == 0
     other = capsys.readouterr().out.strip()
     snapshots.check(refused("raise", "--to", "5/1"))
-    assert "never raised" in refused("raise", "--to", "5/1", "--population", other)
+    assert "cannot be raised" in refused("raise", "--to", "5/1", "--population", other)
     assert f"population: '{'f' * 32}'" in refused("join", people, "f" * 32)
     assert said("join", people, other).startswith(f"Population {people}: ε 4, spent 4.5; nothing")
     assert "with: both" in refused("join", other, people)

@@ -61,17 +61,26 @@ def _without(*path: str) -> Callable[[dict[str, Any]], None]:
         (_set("schema", to="privacy-explorer/plan/2"), "schema: 'privacy-explorer/plan/2' is not"),
         (_set("seed", to=1), "seed: is not known; leave it out; plan has schema, population"),
         (_without("data"), "data: is missing; add it"),
-        (_set("data", to=""), "data: '' is no path; give the path of the file"),
+        (_set("data", to=""), "data: '' is not a path; give the path of the file"),
         (_set("data", to="a\0b"), "data: has characters that can't be printed"),
-        (_set("population", to="x"), "population: 'x' is no population's id; give its 32 digits"),
-        (_set("mechanism", to=[]), "mechanism: is no object; give one with id, parameters, eps"),
+        (
+            _set("population", to="x"),
+            "population: 'x' is not the id of a population; give its 32 digits",
+        ),
+        (
+            _set("mechanism", to=[]),
+            "mechanism: is not an object; give one with id, parameters, eps",
+        ),
         (_set("mechanism", "noise", to=0), "mechanism.noise: is not known; leave it out"),
         (_set("mechanism", "id", to="laplace/1"), "mechanism.id: 'laplace/1' is not known here"),
-        (_set("mechanism", "epsilon", to=1), "mechanism.epsilon: 1 is no fraction p/q"),
-        (_set("mechanism", "epsilon", to="-1/2"), "mechanism.epsilon: '-1/2' is no fraction p/q"),
+        (_set("mechanism", "epsilon", to=1), "mechanism.epsilon: 1 is not a fraction p/q"),
+        (
+            _set("mechanism", "epsilon", to="-1/2"),
+            "mechanism.epsilon: '-1/2' is not a fraction p/q",
+        ),
         (_set("mechanism", "epsilon", to="2/4"), "mechanism.epsilon: '2/4' is not reduced"),
-        (_set("mechanism", "epsilon", to="half"), "mechanism.epsilon: 'half' is no fraction"),
-        (_set("mechanism", "epsilon", to="1/0"), "mechanism.epsilon: '1/0' is no fraction"),
+        (_set("mechanism", "epsilon", to="half"), "mechanism.epsilon: 'half' is not a fraction"),
+        (_set("mechanism", "epsilon", to="1/0"), "mechanism.epsilon: '1/0' is not a fraction"),
         (_set("mechanism", "epsilon", to="0/1"), "mechanism.epsilon: is 0; give more"),
         (_set("mechanism", "epsilon", to="1/" + "9" * 999), "mechanism.epsilon: '1/999"),
         (_set("mechanism", "epsilon", to="1/" + "9" * 300), "mechanism.epsilon: "),
@@ -93,8 +102,11 @@ def _without(*path: str) -> Callable[[dict[str, Any]], None]:
         (_set("declared", "title", to="x" * 4001), "declared.title: is longer than 4000"),
         (_set("declared", "title", to="\x07"), "declared.title: has characters that can't be"),
         (_set("declared", "independent_of_data", to="yes"), "declared.independent_of_data: is n"),
-        (_set("declared", "conditions", to="none"), "declared.conditions: is no list of at most"),
-        (_set("declared", "conditions", to=[1]), "declared.conditions[0]: is no text"),
+        (
+            _set("declared", "conditions", to="none"),
+            "declared.conditions: is not a list of at most",
+        ),
+        (_set("declared", "conditions", to=[1]), "declared.conditions[0]: is not a text"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_remedy(
@@ -113,14 +125,14 @@ def test_what_is_wrong_is_named_with_its_remedy(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('{"schema": "a", "schema": "b"}', "'schema' stands twice in one object"),
-        ('{"schema": 1.5}', "'1.5' is a float; only whole numbers are exact"),
-        ('{"schema": NaN}', "'NaN' is a float"),
+        ('{"schema": "a", "schema": "b"}', "'schema' is given twice"),
+        ('{"schema": 1.5}', "'1.5' is a decimal number"),
+        ('{"schema": NaN}', "'NaN' is a decimal number"),
         ("[" * 100_000, "nested"),
         ('{"schema": ' + "9" * 5000 + "}", "it holds a number of too many digits"),
-        ("{'schema': 1}", "it is no JSON (line 1, column 2"),
-        ("", "it is no JSON (line 1, column 1"),
-        ("[]", "plan: is no object; give one with schema, population, data"),
+        ("{'schema': 1}", "it is not valid JSON; correct line 1, column 2"),
+        ("", "it is not valid JSON; correct line 1, column 1"),
+        ("[]", "plan: is not an object; give one with schema, population, data"),
     ],
 )
 def test_json_is_read_strictly(tmp_path: Path, text: str, sentence: str) -> None:

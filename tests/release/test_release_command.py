@@ -156,10 +156,10 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
         ("1/1", "--spend: 1/1 is not the price; this plan costs 1/2"),
         ("0.499", "--spend: 0.499 is not the price; this plan costs 1/2"),
-        ("half", "--spend: 'half' is no fraction p/q"),
-        ("1/0", "--spend: '1/0' is no fraction p/q"),
-        ("-1/2", "--spend: '-1/2' is no fraction p/q"),
-        ("-0.5", "--spend: '-0.5' is no fraction p/q"),
+        ("half", "--spend: 'half' is not a fraction p/q"),
+        ("1/0", "--spend: '1/0' is not a fraction p/q"),
+        ("-1/2", "--spend: '-1/2' is not a fraction p/q"),
+        ("-0.5", "--spend: '-0.5' is not a fraction p/q"),
     ):
         assert release(f"--spend={wrong}") != 0
         assert sentence in capsys.readouterr().err

@@ -98,11 +98,15 @@ def build(
     """
     known = view.state.release(release)
     if known.output_sha256 is None or known.parameters is None:
-        raise LedgerError(f"release {release}: it was not committed, so there is no certificate")
+        raise LedgerError(
+            f"release {release}: it was not completed, so it has no certificate; plan it again"
+        )
     parts, error = parts_and_error(known.mechanism, known.parameters, known.epsilon)
     data = view.outputs.get(release) if output is None else canonical(dict(output))
     if data is None or sha256(data) != known.output_sha256:
-        raise LedgerError(f"release {release}: the output given is not the one committed")
+        raise LedgerError(
+            f"release {release}: the output given is not the one that was released; give that file"
+        )
     stored = _load(data) if output is None else output
     certificate: dict[str, Any] = {
         "schema": SCHEMA,

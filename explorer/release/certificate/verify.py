@@ -265,7 +265,7 @@ def _check_gate(ledger: Certificate, protection: Certificate, delta: Fraction | 
     variant = "zcdp" if ledger["gate"] == "zcdp" else "pure"
     _equal("protection.variant", protection["variant"], variant)
     if (delta is not None) != (variant == "zcdp"):
-        raise CertificateError(f"ledger.delta: does not belong to a {ledger['gate']} gate")
+        raise CertificateError(f"ledger.delta: is not used by a {ledger['gate']} budget")
 
 
 def _check_own_row(certificate: Certificate, rows: Sequence[Certificate]) -> None:
@@ -273,7 +273,7 @@ def _check_own_row(certificate: Certificate, rows: Sequence[Certificate]) -> Non
     seq = certificate["ledger"]["seq"]
     places = [row["seq"] for row in rows]
     if any(here >= then for here, then in pairwise(places)) or min(places) < 0:
-        raise CertificateError("composition.releases: they are not in order, or one stands twice")
+        raise CertificateError("composition.releases: are not in order, or one is listed twice")
     mine = [row for row in rows if row["seq"] == seq]
     if not mine or max(places) > seq:
         raise CertificateError(f"ledger.seq: {seq} is not the last of composition.releases")
@@ -295,13 +295,13 @@ def _check_raises(ledger: Certificate, *, joined: bool) -> None:
     """Check that raises of the budget are consistent and end at the stated budget."""
     steps = ledger["budget_raised"]
     if steps and ledger["gate"] == "zcdp":
-        raise CertificateError("ledger.budget_raised: the ρ of a zcdp gate is never raised")
+        raise CertificateError("ledger.budget_raised: the ρ of a zcdp budget cannot be raised")
     for place, step in enumerate(steps):
         name = f"ledger.budget_raised[{place}]"
         if Fraction(step["to"]) < Fraction(step["from"]):
             raise CertificateError(f"{name}: a budget can be raised, not lowered")
         if not 0 <= step["seq"] < ledger["seq"]:
-            raise CertificateError(f"{name}.seq: {step['seq']} is no earlier entry")
+            raise CertificateError(f"{name}.seq: {step['seq']} is not an earlier entry")
     if steps and not joined:
         following = [step["from"] for step in steps[1:]] + [ledger["budget"]]
         for place, (step, then) in enumerate(zip(steps, following, strict=True)):
@@ -397,7 +397,7 @@ def _check_output(
         return
     output, mechanism = stated["inline"], certificate["mechanism"]
     if not isinstance(output, dict):
-        raise CertificateError("output.inline: is no object")
+        raise CertificateError("output.inline: is not an object")
     _equal("output.shape", stated["shape"], shape_of(output))
     if mechanism["id"] in MECHANISMS:
         try:
@@ -405,7 +405,7 @@ def _check_output(
                 mechanism["id"], mechanism["parameters"], Fraction(mechanism["epsilon"]), output
             )
         except (ReleaseError, KeyError, TypeError, ValueError, IndexError, OverflowError):
-            raise CertificateError("output.inline: is no output of this mechanism") from None
+            raise CertificateError("output.inline: is not an output of this mechanism") from None
         texts = _SENTENCES[certificate["schema"]]
         follows = [{**step, "text": texts.of_mechanism(step["text"])} for step in steps]
         _equal("post_processing", certificate["post_processing"], follows)
@@ -436,7 +436,7 @@ def _check_maps(
     data = given or (None if view is None else view.outputs.get(certificate["id"]))
     stored = read_json(data, "the output") if data else stated.get("inline")
     if stored is None:
-        raise CertificateError("output: it stands in a file of its own; give --output")
+        raise CertificateError("output: it is in a file of its own; give its path with --output")
     own = own.with_given(tuple(PriorMasses(maps.masses[key]) for key in keys))
     shown = known.shown(stored, own, Fraction(mechanism["epsilon"]))
     if maps.weights is None:
@@ -463,8 +463,8 @@ def _check_ledger(certificate: Certificate, view: View, report: VerificationRepo
         )
     if view.entries[seq].hash != stated["entry_hash"]:
         raise CertificateError(
-            f"ledger.entry_hash: entry {seq} of the ledger given is another one: the certificate "
-            "was changed, or is of another copy of this ledger"
+            f"ledger.entry_hash: entry {seq} of the ledger given differs: the certificate "
+            "was changed, or belongs to another copy of this ledger"
         )
     body = view.entries[seq].body
     _equal("id", certificate["id"], body.get("release"))

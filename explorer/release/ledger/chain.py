@@ -100,26 +100,26 @@ def read_export(document: object) -> tuple[str, list[Entry]]:
         If the document is no export of a ledger.
     """
     if not isinstance(document, dict) or document.get("schema") != EXPORT:
-        raise LedgerError(f"schema: is not {EXPORT}, so this is no exported ledger")
+        raise LedgerError(f"schema: is not {EXPORT}, so this is not an exported ledger")
     if set(document) != {"schema", "ledger", "entries"}:
-        raise LedgerError("schema, ledger, entries: one is missing, or there is more")
+        raise LedgerError("schema, ledger, entries: one is missing, or there are others")
     ledger, items = document["ledger"], document["entries"]
     if not isinstance(ledger, str) or not _ID.fullmatch(ledger):
-        raise LedgerError(f"ledger: {short_repr(ledger)} is no id of 32 hexadecimal digits")
+        raise LedgerError(f"ledger: {short_repr(ledger)} is not an id of 32 hexadecimal digits")
     if not isinstance(items, list):
-        raise LedgerError("entries: is no list")
+        raise LedgerError("entries: is not a list")
     return ledger, [_entry(place, item) for place, item in enumerate(items)]
 
 
 def _entry(place: int, item: object) -> Entry:
     if not isinstance(item, dict) or set(item) != {"seq", "prev", "hash", "body"}:
-        raise LedgerError(f"entries[{place}]: does not hold seq, prev, hash and body alone")
+        raise LedgerError(f"entries[{place}]: must hold seq, prev, hash and body, and nothing else")
     seq, body = item["seq"], item["body"]
     if type(seq) is not int or not isinstance(body, dict):
-        raise LedgerError(f"entries[{place}]: seq is no whole number, or body no object")
+        raise LedgerError(f"entries[{place}]: seq is not a whole number, or body is not an object")
     for key in ("prev", "hash"):
         if not isinstance(item[key], str) or not re.fullmatch(r"[0-9a-f]{64}", item[key]):
-            raise LedgerError(f"entries[{place}].{key}: is no SHA-256 in hexadecimal digits")
+            raise LedgerError(f"entries[{place}].{key}: is not a SHA-256 in hexadecimal digits")
     try:
         canonical(body)
     except ReleaseError as error:

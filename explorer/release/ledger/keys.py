@@ -49,7 +49,7 @@ def read_key(path: Path) -> bytes | None:
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise LedgerError(f"{path.name}: it holds no key; put back the one of this ledger")
+        raise LedgerError(f"{path.name}: it holds no key; restore this ledger's key from a backup")
     return key
 
 

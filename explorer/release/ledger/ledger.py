@@ -471,7 +471,7 @@ class Ledger:
 
     def _need_key(self) -> bytes:
         if self._key is None:
-            raise LedgerError(f"{key_file(self.path).name}: {self.problem or 'can not be read'}")
+            raise LedgerError(f"{key_file(self.path).name}: {self.problem or 'cannot be read'}")
         return self._key
 
     # -- populations

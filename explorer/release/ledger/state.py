@@ -200,16 +200,18 @@ class LedgerState:
         if population is None:
             if len(self.accounts) != 1:
                 raise RuleError(
-                    "no population has a budget yet"
+                    "no population has a budget yet; set one first"
                     if not self.accounts
-                    else "population: is missing, and there are several"
+                    else "population: is missing, and there are several; name one"
                 )
             return next(iter(self.accounts.values()))
         seen = population
         while seen in self.joined:
             seen = self.joined[seen]
         if seen not in self.accounts:
-            raise RuleError(f"population: {short_repr(population)} has no budget in this ledger")
+            raise RuleError(
+                f"population: {short_repr(population)} has no budget in this ledger; set one first"
+            )
         return self.accounts[seen]
 
     def release(self, name: str) -> Release:
@@ -267,13 +269,13 @@ def apply(state: LedgerState, body: Mapping[str, Any]) -> None:
     kind = body.get("kind")
     rule = _RULES.get(kind) if isinstance(kind, str) else None
     if rule is None:
-        raise RuleError(f"kind: {short_repr(kind)} is no kind of entry")
+        raise RuleError(f"kind: {short_repr(kind)} is not a kind of entry")
     at = body.get("at", "")
     if not isinstance(at, str) or (at and not _TIME.fullmatch(at)):
-        raise RuleError(f"at: {short_repr(at)} is no time in UTC such as 2026-01-19T08:00:00Z")
+        raise RuleError(f"at: {short_repr(at)} is not a time in UTC such as 2026-01-19T08:00:00Z")
     seq = body.get("seq", state.entries)
     if type(seq) is not int or seq != state.entries:
-        raise RuleError(f"seq: {short_repr(seq)} stands where {state.entries} should")
+        raise RuleError(f"seq: {short_repr(seq)} is where {state.entries} is expected")
     ledger = body.get("ledger", state.ledger)
     if not isinstance(ledger, str) or (state.ledger and ledger != state.ledger):
         raise RuleError("ledger: the entry belongs to another ledger")
@@ -320,7 +322,7 @@ def _budget(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     if population in state.joined or population in state.accounts:
         account = state.account_of(population)
         if gate == "zcdp" or account.epsilon_limit is None:
-            raise RuleError("budget: the ρ of a zcdp gate is never raised")
+            raise RuleError("budget: the ρ of a zcdp budget cannot be raised")
         after = _fraction(body, "epsilon")
         if after < account.epsilon_limit or after < account.spent_epsilon:
             raise RuleError("epsilon: a budget can be raised, not lowered")
@@ -329,7 +331,7 @@ def _budget(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
         return
     different = body.get("different_from", [])
     if not isinstance(different, list) or not all(isinstance(name, str) for name in different):
-        raise RuleError("different_from: is no list of populations")
+        raise RuleError("different_from: is not a list of populations")
     account = Account(population, gate, _text(body, "label", ""), different_from=tuple(different))
     if gate == "zcdp":
         rho, delta = _fraction(body, "rho"), _fraction(body, "delta")
@@ -358,9 +360,9 @@ def _reserve(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
         result = replace(result, planned=before.planned, tag=result.tag or before.tag)
         same = ("mechanism", "parameters", "epsilon") + (("tag",) if before.tag is not None else ())
         if differs := [key for key in same if getattr(result, key) != getattr(before, key)]:
-            raise RuleError(f"{differs[0]}: is not what was planned; plan again")
+            raise RuleError(f"{differs[0]}: differs from the plan; plan the release again")
         if state.account_of(before.population) != account:
-            raise RuleError("population: is not what was planned; plan again")
+            raise RuleError("population: differs from the plan; plan the release again")
     if not account.fits(result.epsilon):
         raise RefusedError(result.epsilon, account.remaining, account.largest_fit(), account.gate)
     state.charge(account, result.epsilon)
@@ -378,7 +380,7 @@ def _describe(
             raise RuleError(f"{key}: {short_repr(body[key])} needs an account of its own")
     parameters = body.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
-        raise RuleError("parameters: is no object")
+        raise RuleError("parameters: is not an object")
     return Release(
         name,
         account.population,
@@ -398,7 +400,9 @@ def _step(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     allowed, after = TRANSITIONS[kind]
     before = state.release(_text(body, "release"))
     if before.state not in allowed:
-        raise RuleError(f"release: {short_repr(before.id)} is {before.state}; {kind} is impossible")
+        raise RuleError(
+            f"release: {short_repr(before.id)} is {before.state}, so {kind} is not possible"
+        )
     result = replace(before, state=after)
     if kind == "commit":
         output = _digits(body, "output_sha256")
@@ -426,9 +430,9 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     other = state.account_of(_text(body, "with"))
     how = _text(body, "how", JOINED_AFTER)
     if how not in (JOINED_BEFORE, JOINED_AFTER):
-        raise RuleError(f"how: {short_repr(how)} is not how accounts are joined")
+        raise RuleError(f"how: {short_repr(how)} is not a way to join accounts")
     if one == other:
-        raise RuleError("with: both are one population already")
+        raise RuleError("with: both are already one population")
     late = JOINED_AFTER in (how, one.joined, other.joined)
     result = replace(
         one,
@@ -451,7 +455,7 @@ def _join(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
 def _move(state: LedgerState, body: Mapping[str, Any], at: str) -> None:
     remark = _text(body, "remark", MOVED)
     if remark not in REMARKS:
-        raise RuleError(f"remark: {short_repr(remark)} is no remark")
+        raise RuleError(f"remark: {short_repr(remark)} is not a remark")
     state.remarks.add(remark)
 
 
@@ -474,7 +478,7 @@ def _smaller(one: Fraction | None, other: Fraction | None) -> Fraction | None:
 def _text(body: Mapping[str, Any], key: str, default: str | None = None) -> str:
     value = body.get(key, default)
     if not isinstance(value, str):
-        raise RuleError(f"{key}: " + ("is missing" if value is None else "is no text"))
+        raise RuleError(f"{key}: " + ("is missing" if value is None else "is not a text"))
     return value
 
 
@@ -496,5 +500,5 @@ def _fraction(body: Mapping[str, Any], key: str) -> Fraction:
 def _digits(body: Mapping[str, Any], key: str) -> str | None:
     value = body.get(key)
     if value is not None and not (isinstance(value, str) and _HEX64.fullmatch(value)):
-        raise RuleError(f"{key}: is no SHA-256 in hexadecimal digits")
+        raise RuleError(f"{key}: is not a SHA-256 in hexadecimal digits")
     return value

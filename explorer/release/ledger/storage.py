@@ -78,11 +78,14 @@ def connect(path: Path) -> sqlite3.Connection:
                     version = _create(con)
             if version != VERSION:
                 raise LedgerError(
-                    f"{path.name}: it is no ledger, or one of a newer version of the program"
+                    f"{path.name}: it is not a ledger, or a newer version of the program made it; "
+                    "choose another file, or update the program"
                 )
             mode = con.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             if mode != "wal":
-                raise LedgerError(f"{path.name}: a ledger must lie on a local disk")
+                raise LedgerError(
+                    f"{path.name}: a ledger must be on a local disk; choose a folder there"
+                )
             con.execute("PRAGMA synchronous = FULL")
             con.execute("PRAGMA fullfsync = 1")
         except BaseException:
@@ -110,7 +113,8 @@ def connect_reading(path: Path) -> sqlite3.Connection:
             version = con.execute("PRAGMA user_version").fetchone()[0]
             if version != VERSION:
                 raise LedgerError(
-                    f"{path.name}: it is no ledger, or one of a newer version of the program"
+                    f"{path.name}: it is not a ledger, or a newer version of the program made it; "
+                    "choose another file, or update the program"
                 )
         except BaseException:
             con.close()
@@ -174,10 +178,14 @@ def translate_errors(
                 f"{path.name}: another window is writing to it. Try again in a minute."
             ) from None
         why = "".join(c if c.isprintable() else " " for c in str(error))[:120]
-        raise LedgerError(f"{path.name}: it can't be used as a ledger ({why})") from None
+        raise LedgerError(
+            f"{path.name}: it cannot be used as a ledger ({why}); restore it from a backup, or "
+            "choose another file"
+        ) from None
     except UnicodeDecodeError:  # SQLite's own message contains the undecodable text
         raise LedgerError(
-            f"{path.name}: it can't be used as a ledger (its text is broken)"
+            f"{path.name}: it cannot be used as a ledger (its text is damaged); restore it from a "
+            "backup"
         ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -207,10 +215,10 @@ def entries_of(con: sqlite3.Connection, name: str) -> list[Entry]:
     result = []
     for seq, prev, digest, text in con.execute("SELECT * FROM entries ORDER BY seq"):
         if not (isinstance(prev, str) and isinstance(digest, str) and isinstance(text, str)):
-            raise LedgerError(f"{name}: entry {seq} is no text")
+            raise LedgerError(f"{name}: entry {seq} is not a text")
         body = read_json(text.encode("utf-8", "replace"), f"{name}: entry {seq}")
         if not isinstance(body, dict):
-            raise LedgerError(f"{name}: entry {seq} is no object")
+            raise LedgerError(f"{name}: entry {seq} is not an object")
         result.append(Entry(seq, prev, digest, body))
     return result
 

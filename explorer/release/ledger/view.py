@@ -69,7 +69,7 @@ def check_entries(entries: Sequence[Entry]) -> LedgerState:
     check_chain(entries)
     state, first_bad, problem = replay(entry.body for entry in entries)
     if first_bad is not None:
-        raise BrokenChainError(first_bad, f"it is against the rules ({problem})")
+        raise BrokenChainError(first_bad, f"it breaks the rules ({problem})")
     return state
 
 
@@ -86,7 +86,10 @@ def check_derived_tables(con: sqlite3.Connection, state: LedgerState) -> None:
     for release, stored in con.execute("SELECT release, complete FROM outputs"):
         status = state.releases[release].state if release in state.releases else ""
         if bool(stored) != (status in ("committed", "published", "withdrawn")):
-            raise LedgerError(f"release {release}: an output is stored that no entry commits")
+            raise LedgerError(
+                f"release {release}: an output is stored that no entry records. Restore the ledger "
+                "from a backup."
+            )
 
 
 def check_digest(what: str, release: str, data: bytes, entered: str | None) -> None:

@@ -139,7 +139,7 @@ class PriorSource:
         if kind not in _KEYS:
             raise ParameterError(
                 "priors",
-                f"{brief(text)} is no public map",
+                f"{brief(text)} is not a public map",
                 f"begin with one of {', '.join(f'{kind}:' for kind in _KEYS)}",
             )
         pattern, meaning, labelled = _KEYS[kind]
@@ -155,7 +155,7 @@ class PriorSource:
         ):
             raise ParameterError(
                 "priors",
-                f"the name {brief(label)} of {kind}:{key[:8]}… can't stand in a certificate",
+                f"the name {brief(label)} of {kind}:{key[:8]}… cannot be named in a certificate",
                 f"give a name of 1 to {MAX_LABEL} characters that is not a path",
             )
         if label and not labelled:
@@ -210,7 +210,7 @@ class AdaptivePriorParameters(AdaptiveParameters):
         """
         if len(given) != len(self.priors):
             raise ParameterError(
-                "priors", f"{len(given)} of {len(self.priors)} are here", "give all"
+                "priors", f"{len(given)} of {len(self.priors)} are given", "give all"
             )
         try:
             prior_densities([one.masses for one in given], self.level, self.start)

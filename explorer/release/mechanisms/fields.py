@@ -66,7 +66,7 @@ class Fields:
         if unknown:
             raise ParameterError(
                 brief(unknown[0])[1:-1],
-                f"is no parameter of {mechanism}",
+                f"is not a parameter of {mechanism}",
                 f"leave it out; it has {', '.join(own)}",
             )
         self._given = given
@@ -80,7 +80,7 @@ class Fields:
         value = self._value(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ParameterError(
-                name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+                name, f"{brief(value)} is not a whole number from {low} to {high}", "give one"
             )
         return value
 
@@ -88,7 +88,7 @@ class Fields:
         """Return ℓ of ``side``, the cells along a side: a power of two."""
         value = self.whole("side", None, 2, most)
         if value & (value - 1):
-            raise ParameterError("side", f"{value} is no power of two", "give 64, 128 or 256")
+            raise ParameterError("side", f"{value} is not a power of two", "give 64, 128 or 256")
         return value.bit_length() - 1
 
     def fraction(self, name: str, default: str | None, low: Fraction, high: Fraction) -> Fraction:
@@ -100,7 +100,7 @@ class Fields:
             value = Fraction(text) if _RATIO.fullmatch(text) else exact_decimal(name, text)
         except (ValueError, ZeroDivisionError):
             raise ParameterError(
-                name, f"{brief(text)} is no fraction", 'give a text like "3/10"'
+                name, f"{brief(text)} is not a fraction", 'give a text like "3/10"'
             ) from None
         if not low < value < high:
             raise ParameterError(name, f"{brief(text)} is not between {low} and {high}", "give one")
@@ -114,7 +114,7 @@ class Fields:
         """Return a text that is not empty."""
         value = self._value(name, None)
         if not isinstance(value, str) or not value:
-            raise ParameterError(name, f"{brief(value)} is no text", "give one")
+            raise ParameterError(name, f"{brief(value)} is not a text", "give one")
         return value
 
     def columns(self, name: str) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Fields:
         for column in result:
             if column in NO_TEXTS or not column:
                 raise ParameterError(
-                    name, f"{brief(column)} is no column of texts", "give the name of one"
+                    name, f"{brief(column)} is not a column of texts", "give the name of one"
                 )
         if len(set(result)) < len(result):
             raise ParameterError(name, "are not all different", "give each once")
@@ -138,18 +138,22 @@ class Fields:
             return tuple((text, exact_decimal(name, text)) for text in texts)
         except ValueError:
             raise ParameterError(
-                name, "holds what is no decimal of at most 40 digits", 'give texts like "40.7"'
+                name,
+                "has an entry that is not a decimal of at most 40 digits",
+                'give texts like "40.7"',
             ) from None
 
     def wholes(self, name: str, count: int, low: int, high: int) -> tuple[int, ...]:
         """Return a list of `count` integers in [low, high]."""
         values = self._value(name, None)
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
-            raise ParameterError(name, f"{brief(values)} is no list of {count} numbers", "give one")
+            raise ParameterError(
+                name, f"{brief(values)} is not a list of {count} numbers", "give one"
+            )
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise ParameterError(
-                    name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+                    name, f"{brief(value)} is not a whole number from {low} to {high}", "give one"
                 )
         return tuple(values)
 
@@ -160,7 +164,7 @@ class Fields:
             when = datetime.fromisoformat(text)
         except ValueError:
             raise ParameterError(
-                name, f"{brief(text)} is no time", 'give one like "2026-01-31T12:00:00Z"'
+                name, f"{brief(text)} is not a time", 'give one like "2026-01-31T12:00:00Z"'
             ) from None
         since = (when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime(
             1970, 1, 1, tzinfo=UTC
@@ -168,7 +172,7 @@ class Fields:
         if since.microseconds or not _YEARS[0] <= when.year < _YEARS[1]:
             raise ParameterError(
                 name,
-                f"{brief(text)} is no whole second of the years {_YEARS[0]} to {_YEARS[1]}",
+                f"{brief(text)} is not a whole second of the years {_YEARS[0]} to {_YEARS[1]}",
                 "give one",
             )
         return since.days * 86_400 + since.seconds
@@ -184,12 +188,12 @@ class Fields:
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise ParameterError(name, f"{brief(values)} is no list of texts", "give one")
+        raise ParameterError(name, f"{brief(values)} is not a list of texts", "give one")
     if not 1 <= len(values) <= MAX_TEXTS:
         raise ParameterError(name, f"has {len(values)} entries", f"give 1 to {MAX_TEXTS}")
     for value in values:
         if not isinstance(value, str):
-            raise ParameterError(name, f"{brief(value)} is no text", "put it in quotes")
+            raise ParameterError(name, f"{brief(value)} is not a text", "put it in quotes")
     return tuple(values)
 
 
@@ -216,7 +220,7 @@ def epsilon_units(epsilon: Fraction) -> int:
         If the result is 0, or ε is above `MAX_EPSILON`.
     """
     if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
-        raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
+        raise ParameterError("epsilon", f"{brief(epsilon)} is not a fraction", "give one like 1/2")
     if epsilon > MAX_EPSILON:
         raise ParameterError("epsilon", f"is above {MAX_EPSILON}", "give less")
     units = epsilon // UNIT

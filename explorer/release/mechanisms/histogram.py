@@ -126,7 +126,7 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
         column = fields.text("value_column")
         if column in NO_TEXTS:
             raise ParameterError(
-                "value_column", f"{brief(column)} is no column of texts", "give the name of one"
+                "value_column", f"{brief(column)} is not a column of texts", "give the name of one"
             )
         values = fields.texts("values") if fields.has("values") else ()
         edges = fields.decimals("edges") if fields.has("edges") else ()

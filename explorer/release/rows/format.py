@@ -130,10 +130,10 @@ class FileFormat:
                 )
         columns = given.pop("columns")
         if not isinstance(columns, list | tuple):
-            raise ParameterError("columns", "is no list", 'give names, such as ["user", "time"]')
+            raise ParameterError("columns", "is not a list", 'give names, such as ["user", "time"]')
         for key, value in given.items():
             if not isinstance(value, str):
-                raise ParameterError(key, "is no text", "give it in quotes")
+                raise ParameterError(key, "is not a text", "give it in quotes")
         return cls(tuple(columns), **given)  # type: ignore[arg-type]  # checked just now
 
     def parameters(self) -> dict[str, str | list[str]]:
@@ -183,7 +183,9 @@ def time_pattern(pattern: str) -> re.Pattern[str]:
     unknown = [part for part in parts if part not in PATTERN_PARTS]
     if unknown:
         known = " ".join(PATTERN_PARTS)
-        raise ParameterError("time_format", f"{unknown[0]!r} is no part of a time", f"use {known}")
+        raise ParameterError(
+            "time_format", f"{unknown[0]!r} is not a part of a time", f"use {known}"
+        )
     month = ("%m" in parts) + ("%b" in parts)
     if len(set(parts)) < len(parts) or month != 1 or not {"%Y", "%d"} <= set(parts):
         raise ParameterError("time_format", f"{pattern!r} does not say each day once", what)
@@ -209,7 +211,7 @@ def fixed_offset(zone: str) -> int | None:
         if not MIN_OFFSET <= seconds <= MAX_OFFSET:
             raise ParameterError(
                 "time_zone",
-                f"{_short(zone)} is no offset that there is",
+                f"{_short(zone)} is not an offset that exists",
                 "give one from -12:00 to +14:00",
             )
         return seconds
@@ -218,7 +220,7 @@ def fixed_offset(zone: str) -> int | None:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ParameterError(
             "time_zone",
-            f"{_short(zone)} is no time zone known here",
+            f"{_short(zone)} is not a time zone known here",
             "give UTC, an offset such as +05:30 or a name such as Europe/Berlin",
         ) from None
     return None
@@ -230,7 +232,7 @@ def _check_columns(columns: tuple[object, ...]) -> None:
         raise ParameterError("columns", f"has {len(columns)} names", remedy)
     for name in columns:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise ParameterError("columns", f"{_short(name)} is no name", remedy)
+            raise ParameterError("columns", f"{_short(name)} is not a name", remedy)
         if len(name) > 200:
             raise ParameterError("columns", f"{_short(name)} is too long a name", remedy)
     if len(set(columns)) < len(columns):

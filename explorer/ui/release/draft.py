@@ -458,9 +458,9 @@ MESSAGES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Messages by field: the first whose part occurs in the problem that the core names."""
 _COMMON_MESSAGES = (
-    ("no whole number from", "{label}: enter a whole number from {low} to {high}."),
+    ("a whole number from", "{label}: enter a whole number from {low} to {high}."),
     ("is not between", "{label}: enter a number from {low} to {high}."),
-    ("is no fraction", "{label}: enter a fraction such as 3/10."),
+    ("is not a fraction", "{label}: enter a fraction such as 3/10."),
     ("longer than", "{label}: shorten this text to 4,000 characters."),
     ("can't be printed", "{label}: remove the characters that cannot be printed."),
 )
