@@ -65,9 +65,13 @@ class RefusedError(RuleError):
         self.largest, self.gate = largest, gate
 
     def __str__(self) -> str:
-        left = f"ρ = {self.remaining}" if self.gate == "zcdp" else f"{self.remaining}"
-        fits = f"would fit: ε ≤ {rounded_down(self.largest)}" if self.largest else "nothing fits"
-        return f"asked {self.requested}, left {left}; {fits}"
+        left = f"{'ρ' if self.gate == 'zcdp' else 'ε'} = {self.remaining}"
+        fits = (
+            f"choose ε of at most {rounded_down(self.largest)}"
+            if self.largest
+            else "nothing more can be released"
+        )
+        return f"the release costs ε = {self.requested}, and {left} is left of the budget; {fits}"
 
 
 class DiskFullError(LedgerError):

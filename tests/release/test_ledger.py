@@ -87,7 +87,7 @@ def test_a_refusal_says_what_is_left_and_would_fit_and_leaves_no_entry(folder: P
         ledger.raise_budget(people, Fraction(1))
         ledger.reserve(late)
         assert ledger.account(people).remaining == 0
-        with pytest.raises(RefusedError, match="nothing fits"):
+        with pytest.raises(RefusedError, match="nothing more can be"):
             reserved(ledger, people, Fraction(1, 2**40))
         with pytest.raises(LedgerError, match="raised, not lowered"):
             ledger.raise_budget(people, Fraction(1, 2))
@@ -99,7 +99,7 @@ def test_zcdp_counts_half_the_square_and_is_never_raised(folder: Path) -> None:
             with pytest.raises(LedgerError, match="delta"):
                 ledger.open_population("zcdp", HALF, "x", delta=delta)
         people = ledger.open_population("zcdp", HALF, "x", delta=Fraction(1, 10**9))
-        with pytest.raises(RefusedError, match=r"left ρ = 1/2; would fit: ε ≤ 1$"):
+        with pytest.raises(RefusedError, match=r"ρ = 1/2 is left .* 1$"):
             reserved(ledger, people, Fraction(2**40 + 1, 2**40))
         released(ledger, people, Fraction(1))
         assert ledger.account(people).remaining == 0

@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_not_even_entered(place: LedgerLocation, rows: Path
     with place.open() as ledger, pytest.raises(RefusedError) as caught:
         plan_release(ledger, plan)
     told = refusal_text(plan, caught.value)
-    for word in ("asked 3/2", "left 1", "ε ≤ 1", "number of users", "±3"):
+    for word in ("3/2", "ε = 1 is left", "at most 1", "number of users", "±3"):
         assert word in told
     assert _kinds(place) == ["budget"]
 
