@@ -40,6 +40,10 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
     if parameter.kind is Kind.CHOICE:
         label = dict(parameter.choices).get(str(value), str(value))
         return f"{parameter.name}: {label}"
+    if parameter.kind is Kind.SEVERAL:
+        labels = dict(parameter.choices)
+        chosen = [labels.get(part, part) for part in str(value).split(",") if part]
+        return f"{parameter.name}: {', '.join(chosen) or 'none'}"
     if parameter.kind is Kind.FLAG:
         return f"{parameter.name}: {'yes' if value else 'no'}"
     if parameter.kind is Kind.FILE:

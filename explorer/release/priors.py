@@ -269,7 +269,7 @@ def released_grid(earlier: Release, output: Mapping[str, Any], own: Any) -> Rele
     """
     shown = MECHANISMS[earlier.mechanism].shown(output, own, earlier.epsilon)
     if shown.grid is None:
-        raise LedgerError(f"release {earlier.id}: it is no map")
+        raise LedgerError(f"release {earlier.id}: it is not a map; give the release of a map")
     return ReleasedGrid(degrees_of(own.area), shown.grid)
 
 
