@@ -417,7 +417,7 @@ def _few_users(
     figure: Figure, data: CheckinData, places: Sequence[Place], check: Callable[[], None]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return `FigureData.short` and `users` of check-ins."""
-    present = {}
+    present: dict[str, int] = {}
     for place in places:
         check()
         present |= users_present(data, [place])

@@ -395,12 +395,17 @@ def imported_to_list(own: Sequence[ImportedCurve]) -> list[dict[str, Any]]:
                 list(c.x),
                 list(c.y),
                 c.called,
-                *([None if math.isnan(end) else end for end in ends] for ends in (c.low, c.high)),
+                _plain_ends(c.low),
+                _plain_ends(c.high),
                 c.meaning,
             )
         )
         for c in own
     ]
+
+
+def _plain_ends(ends: tuple[float, ...]) -> list[float | None]:
+    return [None if math.isnan(end) else end for end in ends]
 
 
 def imported_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[ImportedCurve, ...]:

@@ -339,9 +339,9 @@ def hop_change(p: ItemPoints, stronger: bool) -> Bound | None:
     epsilon = np.full(total.shape, np.nan)
     for i in np.flatnonzero(there):
         p.context.check()
-        key = (*(float(v[i]) for v in (total, p.alpha0, p.v1, p.delta)), 1.0, clones)
-        solve = partial(um.hop_epsilon, *key)
-        epsilon[i] = p.context.cached(("itemwise", "hop", key), solve)
+        hop = float(total[i]), float(p.alpha0[i]), float(p.v1[i]), float(p.delta[i])
+        solve = partial(um.hop_epsilon, *hop, variant=clones)
+        epsilon[i] = p.context.cached(("itemwise", "hop", clones, hop), solve)
     alone = bool((total == 1).all())
     return _bound(epsilon, Role.EXACT if alone else Role.UPPER, reference, there, NOT_ONE)
 
