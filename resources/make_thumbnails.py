@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from explorer.cli.opening import open_file
 from explorer.cli.running import open_host
 from explorer.studies.base.help_page import Preset, sample_of
+from explorer.studies.base.plots import MAX_DEFAULT_CURVES
 from explorer.studies.base.result import Mark, Surface
 from explorer.studies.base.study import (
     Cancelled,
@@ -161,7 +162,7 @@ def main(words: list[str]) -> None:
                 elif result is not None:
                     there = [s.key for s in result.series if s.present.any()]
                     keys = item.curves or study.default_curves(result.request, there)
-                    drawn = drawn_curves(study, result, keys)
+                    drawn = drawn_curves(study, result, keys[:MAX_DEFAULT_CURVES])
                 if drawn is not None:
                     pictures[name] = drawn
                 print(f"{name}: {'none' if drawn is None else 'drawn'}", flush=True)

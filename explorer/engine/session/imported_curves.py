@@ -104,8 +104,8 @@ class ImportedCurve:
         stated = f", which calls it {self.called}" if self.called else ""
         note = f"From the file {self.file}{stated}: not computed here, and not checked."
         if self.low:
-            meaning = f"as its file says: {self.meaning}" if self.meaning else "its file says not"
-            note += f" What its intervals are, {meaning}."
+            stated = f"Its intervals are, by the file: {self.meaning}." if self.meaning else ""
+            note += f" {stated or 'The file does not say what its intervals are.'}"
         return Series(
             self.key,
             self.label,
