@@ -59,10 +59,10 @@ def test_what_is_spent_is_spent_whatever_becomes_of_the_output(folder: Path) -> 
         account = ledger.account(people)
         assert (account.spent_epsilon, account.spent_rho) == (1, Fraction(1, 4))
         assert account.remaining == 2
-        with pytest.raises(LedgerError, match="start is not possible"):
+        with pytest.raises(LedgerError, match="start is not"):
             ledger.start(given_back)
         ledger.withdraw(published)
-        with pytest.raises(LedgerError, match="publish is not possible"):
+        with pytest.raises(LedgerError, match="publish is not"):
             ledger.publish(published, {})
     state = read_ledger(_stored(folder)).state
     assert [state.releases[name].state for name in (published, withdrawn, given_back)] == [
@@ -87,7 +87,7 @@ def test_a_refusal_says_what_is_left_and_would_fit_and_leaves_no_entry(folder: P
         ledger.raise_budget(people, Fraction(1))
         ledger.reserve(late)
         assert ledger.account(people).remaining == 0
-        with pytest.raises(RefusedError, match="nothing more can be"):
+        with pytest.raises(RefusedError, match="nothing more"):
             reserved(ledger, people, Fraction(1, 2**40))
         with pytest.raises(LedgerError, match="raised, not lowered"):
             ledger.raise_budget(people, Fraction(1, 2))
