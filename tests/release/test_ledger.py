@@ -399,7 +399,7 @@ def test_two_windows_share_one_balance(folder: Path) -> None:
         people = population(one, Fraction(3, 4))
         release = planned(two, people)
         reserved(one, people)
-        with pytest.raises(RefusedError, match="left 1/4"):
+        with pytest.raises(RefusedError, match="1/4 is left"):
             two.reserve(release)
         assert two.account(people).remaining == Fraction(1, 4)
 
