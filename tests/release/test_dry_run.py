@@ -235,7 +235,7 @@ def test_what_does_not_fit_is_not_entered_and_a_new_file_not_read(
     place: LedgerLocation, tmp_path: Path
 ) -> None:
     plan = plan_of(opened(place, budget=1), write_rows(tmp_path / "rows.csv"), epsilon="2")
-    with pytest.raises(ReleaseError, match="left 1"):
+    with pytest.raises(ReleaseError, match="= 1 is left"):
         check(place, plan)
     assert _kinds(place) == ["budget"]
     with place.open() as ledger:
