@@ -30,7 +30,7 @@ def no_dask_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def opened(open_window: Callable[..., Any], settled: Callable[..., Any], qtbot: QtBot) -> Opened:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     window.menus.actions["computing"].trigger()
     dialog = window.menus.computing.dialog

@@ -50,7 +50,7 @@ def checkins(folder: Path) -> Path:
 def test_a_file_that_can_be_opened_is_highlighted_and_dropped(
     open_window, settled, qtbot, tmp_path
 ) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     path = checkins(tmp_path)
     data = mime(path)
@@ -69,7 +69,7 @@ def test_a_file_that_can_be_opened_is_highlighted_and_dropped(
 def test_one_that_cannot_be_opened_says_why_and_is_not_taken(
     open_window, settled, qtbot, tmp_path
 ) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     path = tmp_path / "letter.docx"
     path.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
@@ -91,7 +91,7 @@ def test_one_that_cannot_be_opened_says_why_and_is_not_taken(
 def test_recipes_and_doubtful_columns_are_told_apart(open_window, settled, qtbot, tmp_path) -> None:
     from tests.fuzz.recipes import recipes
 
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     recipe = tmp_path / "curve.json"
     recipe.write_text(json.dumps(next(r for r in recipes() if r["study"] == "shuffle-rdp")))
@@ -104,7 +104,7 @@ def test_recipes_and_doubtful_columns_are_told_apart(open_window, settled, qtbot
 
 
 def test_what_is_no_file_is_not_highlighted(open_window, settled) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     data = QMimeData()
     data.setText("some words")
@@ -117,7 +117,7 @@ def test_what_is_no_file_is_not_highlighted(open_window, settled) -> None:
 
 
 def test_tiles_and_lines_become_a_background(open_window, settled, qtbot, tmp_path) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     line = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
     data = mime(write_geojson(tmp_path / "roads.geojson", line))

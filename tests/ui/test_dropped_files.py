@@ -45,7 +45,7 @@ def _drop(window, path) -> None:
 def test_a_large_file_neither_stops_the_window_nor_fills_its_memory(
     open_window, settled, qtbot, tmp_path, name, head, middle, times, tail, why
 ) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     path = tmp_path / name
     path.write_bytes(head + middle * times + tail)
@@ -73,7 +73,7 @@ def test_looking_at_a_file_can_be_given_up(
     open_window, settled, qtbot, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr("explorer.ui.controllers.file_controller.read_exported", never_ends)
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     window.files.open_recipe(tmp_path / "slow.svg")
     assert window.busy
@@ -87,7 +87,7 @@ def test_looking_at_a_file_can_be_given_up(
 
 
 def test_a_pipe_is_refused(open_window, settled, qtbot, tmp_path) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     os.mkfifo(tmp_path / "pipe.svg")
     with qtbot.waitSignal(window.files.recognised):
         window.files.open_any(tmp_path / "pipe.svg")

@@ -15,7 +15,7 @@ from tests.ui.access import check
 
 @pytest.fixture
 def window(open_window, settled):
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     return window
 
@@ -61,9 +61,9 @@ def test_the_search_keeps_what_has_every_word(window, qtbot) -> None:
 
 
 def test_closed_windows_follow_no_links(open_window, settled) -> None:
-    first = open_window(study="shuffle-rdp")
+    first = open_window(study="unbounded")
     settled(first)
-    second = open_window(study="shuffle-rdp")
+    second = open_window(study="unbounded")
     settled(second)
     first.close()
     assert QDesktopServices.openUrl(QUrl("errata:shuf-A4"))

@@ -22,7 +22,7 @@ def pixels(picture: QImage) -> np.ndarray:
 
 
 def test_the_window_has_the_programs_icon_and_name(open_window) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     sizes = {size.width() for size in window.windowIcon().availableSizes()}
     assert sizes == set(SIZES)
     assert QGuiApplication.desktopFileName() == DESKTOP_ID

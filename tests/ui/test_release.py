@@ -39,7 +39,7 @@ def window(open_window, settled, monkeypatch, tmp_path):
     """A window with a ledger of its own."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     return window
 

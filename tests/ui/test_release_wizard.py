@@ -219,7 +219,7 @@ def test_nothing_moves_between_pages_and_while_typing(
 ) -> None:
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     window.resize(*size)
     window.show_tool("release")
@@ -262,7 +262,7 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
 ) -> None:
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     window.show_tool("release")
     page = window.tools["release"]
@@ -531,7 +531,7 @@ def plain_window(open_window, settled, monkeypatch, tmp_path):
     """A window with a ledger of its own."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     return window
 

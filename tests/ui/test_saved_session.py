@@ -96,7 +96,7 @@ def test_the_session_is_saved_while_one_works(open_window, settled, qtbot, tiny_
 )
 def test_a_file_that_cannot_be_read_is_kept_aside(open_window, settled, content, why) -> None:
     session_file().write_bytes(content)
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     assert window.banner.isVisible()
     assert why in window.banner.text.text()
     kept = [p for p in state_folder().iterdir() if p.name.startswith("window-")]
@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_read_is_kept_aside(open_window, settled, content,
 )
 def test_spoilt_parts_of_a_good_file_are_not_fatal(open_window, settled, spoil) -> None:
     session_file().write_text(json.dumps({"schema": SCHEMA, "session": {}} | spoil))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
 
 
@@ -158,7 +158,7 @@ def test_a_session_that_cannot_be_read_in_full_is_kept_whole_and_reported(
     open_window, settled, content, why
 ) -> None:
     session_file().write_text(content)
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     said = window.banner.text.text()
     assert window.banner.isVisible()
     assert why in said
@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_put_aside_is_never_overwritten(
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "rename", refuse)
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     assert "not be saved" in window.banner.text.text()
     settled(window)
     window.close()
@@ -199,7 +199,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
         raise AttributeError("who would have thought")
 
     monkeypatch.setattr("explorer.engine.session.session.state_from_dict", fail)
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     assert "would have thought" in window.banner.text.text()
     (kept,) = state_folder().glob("window-*.json")
     assert kept.read_text() == content
@@ -267,7 +267,7 @@ def test_a_view_that_does_not_fit_is_no_reason_for_no_window(
         raise RuntimeError("it does not fit")
 
     monkeypatch.setattr(BoundsWorkspace, "apply_view_state", fail)
-    settled(open_window(study="shuffle-rdp"))
+    settled(open_window(study="unbounded"))
 
 
 @pytest.mark.parametrize("name", ["XDG_STATE_HOME", "XDG_CACHE_HOME"])
@@ -336,7 +336,7 @@ def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settle
     assert dead.stdout == "window.json\n", dead.stderr
     (state_folder() / ".0123456789ab.part").touch()
     os.utime(state_folder() / ".0123456789ab.part", (0, 0))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     assert not window.banner.isVisible()
     assert window.session_store._file.path.name == "window.json"
     assert not list(state_folder().glob(".*.part"))
