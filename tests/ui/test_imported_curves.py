@@ -100,3 +100,15 @@ def test_what_holds_no_curves_says_so_and_can_be_opened_as_check_ins(tiny, tmp_p
     drop(bounds, path, qtbot)
     assert "visits.csv, line 2, user:" in tiny.banner.text.text()
     assert tiny.session.state.own == ()
+
+
+def test_rows_of_many_curves_are_scrolled_to_and_not_squeezed(tiny, tmp_path, settled, qtbot):
+    bounds = tiny.workspaces["bounds"]
+    many = tmp_path / "many.csv"
+    names = [f"Curve {n}" for n in range(12)]
+    lines = [",".join(["eps", *names])] + [",".join([x, *["0.5"] * 12]) for x in ("0.1", "1")]
+    many.write_text("\n".join(lines), encoding="utf-8")
+    drop(bounds, many, qtbot)
+    rows = [bounds.legend.rows[f"own:{name} (many.csv)"] for name in names]
+    assert all(row.label.height() >= row.label.sizeHint().height() for row in rows)
+    assert bounds.beside.verticalScrollBar().maximum() > 0

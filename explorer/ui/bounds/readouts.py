@@ -4,7 +4,15 @@ import html
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import ScalarResult
@@ -149,6 +157,8 @@ class LegendArea(QScrollArea):
         super().__init__(widgetResizable=True)
         self._legend, self._readouts = legend, readouts
         inner = QWidget()
+        # Rows that do not fit are scrolled to, not squeezed.
+        inner.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
         self._columns.setContentsMargins(14, 6, 14, 8)
         self._columns.setSpacing(28)
