@@ -127,7 +127,9 @@ def _laws(E: float, e: float) -> _Laws:
 
 def _log_transforms(laws: _Laws, z: Any) -> Any:
     """Return ln E[e^{zG}] of the four laws at each z, shape (4, z.size)."""
-    grown = np.expm1(laws.values[:, :, None] * z)
+    # Of the twelve values five are different.
+    values, which = np.unique(laws.values, return_inverse=True)
+    grown = np.expm1(values[:, None] * z)[which.reshape(laws.values.shape)]
     return np.log1p(np.einsum("ts,tsz->tz", laws.probabilities, grown))
 
 

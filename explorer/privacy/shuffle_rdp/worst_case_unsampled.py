@@ -35,7 +35,7 @@ Feldman, McMillan & Talwar 2023, whose clones are D(α₁).
 
 import heapq
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,18 +126,22 @@ class _Laws:
         gain, loss = -E * math.expm1(eps - eps0), math.expm1(eps + eps0)
         self.values = np.array([gain, gain / E, -loss, -loss / E, -E * math.expm1(eps)])
 
-    def factors(self, theta: float, z: Any, share: Any) -> _Factors:
+    def grown(self, z: Any) -> list[Any]:
+        """Return e^{zg} − 1 of each value g, for real or complex z."""
+        return [np.expm1(z * value) for value in self.values]
+
+    def factors(self, theta: float, grown: list[Any], share: Any) -> _Factors:
         """Return the factors at one θ.
 
         Parameters
         ----------
         theta : float
-        z : array
-            Real or complex.
+        grown : list of array
+            Of `grown` at each z.
         share : array
             1 − t in [0, 1], broadcast with z.
         """
-        whole, part, lost, part_lost, third = (np.expm1(z * value) for value in self.values)
+        whole, part, lost, part_lost, third = grown
         p = _masses(self.E, theta)
         second = p.alpha * whole + p.rest * lost + p.split * part_lost + p.third * third
         first = p.rest * whole + p.split * part + p.alpha * lost + p.third * third
@@ -199,9 +203,14 @@ class _Laws:
 
 def _log1p(x: Any) -> Any:
     """Return ln(1+x) of complex x, accurate for small ones."""
+    return _log1p_size(x) + 1j * np.arctan2(x.imag, 1 + x.real)
+
+
+def _log1p_size(x: Any) -> Any:
+    """Return ln|1+x|."""
     # Of a factor that is 0 the modulus is raised to 1e-8.
     square = np.maximum(x.real * (2 + x.real) + np.square(x.imag), -1 + 1e-16)
-    return 0.5 * np.log1p(square) + 1j * np.arctan2(x.imag, 1 + x.real)
+    return 0.5 * np.log1p(square)
 
 
 def _share_nodes(depth: float) -> int:
@@ -300,7 +309,7 @@ class _Contour:
         self._sides: dict[float, _Side] = {}
         self._strips: dict[tuple[float, float], _Strip] = {}
         self._values: dict[tuple[float, float], float] = {}
-        ends = [laws.factors(theta, self._z, self._share) for theta in (0.0, 1.0)]
+        ends = [laws.factors(theta, self._grown, self._share) for theta in (0.0, 1.0)]
         self._slopes = tuple(np.abs(b - a) for a, b in zip(*ends, strict=True))
 
     def _corners(self) -> tuple[tuple[float, float], ...]:
@@ -338,14 +347,18 @@ class _Contour:
         weight = np.full(count, step / math.pi)
         weight[0] *= 0.5
         # A factor is linear in θ and in t, so that its modulus is largest at an end of either.
-        ends = [self._laws.factors(theta, z, share) for theta in (0.0, 1.0) for share in (0.0, 1.0)]
+        grown = self._laws.grown(z)
+        ends = [
+            self._laws.factors(theta, grown, share) for theta in (0.0, 1.0) for share in (0.0, 1.0)
+        ]
         own = np.max([np.abs(end.own) for end in ends], axis=0)
-        most = np.max([_log1p(x).real for end in ends for x in end[1:]], axis=0)
+        most = np.max([_log1p_size(x) for end in ends for x in end[1:]], axis=0)
         most = np.log(own) + self.others * most + rest.real
         # The last node for 1/(B+1) has the weight 1, all others together 1 over the mean of B + 1.
         used = most > most[0] - _NEGLIGIBLE - self._log_mean
         self._left_out = float(np.exp(most[~used]) @ weight[~used] * self._share_weight.sum())
-        self._z, self._rest, self._weight = z[used], rest[used], weight[used]
+        self._grown = [part[used] for part in grown]
+        self._rest, self._weight = rest[used], weight[used]
         # Behind the last node, in units of the integrand at c.
         last = step * (count - 1)
         self._weight[0] += (
@@ -354,7 +367,7 @@ class _Contour:
 
     def _side(self, theta: float) -> _Side:
         if theta not in self._sides:
-            own, first, second = self._laws.factors(theta, self._z, self._share)
+            own, first, second = self._laws.factors(theta, self._grown, self._share)
             log_own, log_first, log_second = np.log(own), _log1p(first), _log1p(second)
             turn = log_first - log_second
             # m is whole, so that full turns don't matter.
@@ -560,6 +573,7 @@ class UnsampledRound:
         """
         room = goal - math.log1p(GAP)
 
+        @cache  # both ends of the search are asked for twice
         def over(eps: float) -> float:
             return math.log(max(self.corner(eps), _LEAST_DELTA)) - room
 

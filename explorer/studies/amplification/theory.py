@@ -168,28 +168,42 @@ def _clip_delta(delta: FloatArray, below: BoolArray) -> FloatArray:
 def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> FloatArray:
     """Return ε at δ, or δ at ε, of shuffled 2RR and 3RR, shape (2, points).
 
-    2RR is the larger of both directions; of few clients also over all values of the others.
+    2RR is the larger of both directions; of few clients also over all values of the others. Values
+    are cached: the worst case asks for those of some of the points again.
     """
     pairs = np.empty((2, points.x.size + 1))
+    given = points["delta" if unknown == "eps" else "eps"]
     shared = one_crowd(points)
+    cached: dict[tuple[object, ...], FloatArray] = context.cached(("amplification", "lower"), dict)
+    if len(cached) > _MAX_CACHED:
+        cached.clear()
     for eps0, n, index in _crowds(points):
         context.check()
-        for row, kind in zip(pairs, (RandomisedResponseRound, ThreeSymbolRound), strict=True):
-            make = partial(kind, eps0, n, n)
-            key = ("amplification", kind.__name__, eps0, n)
-            crowd: Any = context.cached(key, make) if shared else make()
-            if unknown == "eps":
-                row[index] = crowd.epsilon(points["delta"][index])
-            else:
-                row[index] = crowd.delta(points["eps"][index])
-        if n <= _MAX_MIXED and eps0 > 0:
-            mixed = MixedResponseRound(eps0, int(n))
-            if unknown == "eps":
-                larger = [mixed.epsilon(delta) for delta in points["delta"][index]]
-            else:
-                larger = [mixed.deltas(eps).max() for eps in points["eps"][index]]
-            pairs[0, index] = np.maximum(pairs[0, index], larger)
+        row = (unknown, eps0, n, given[index].tobytes())
+        if row not in cached:
+            cached[row] = _lower_pair(eps0, n, given[index], unknown, context, shared)
+        pairs[:, index] = cached[row]
     return pairs
+
+
+def _lower_pair(
+    eps0: float, n: float, given: FloatArray, unknown: Unknown, context: Context, shared: bool
+) -> FloatArray:
+    """Return `lower_pairs` of one crowd, which is kept if it is `shared` by all points."""
+    pair = np.empty((2, given.size))
+    for row, kind in zip(pair, (RandomisedResponseRound, ThreeSymbolRound), strict=True):
+        make = partial(kind, eps0, n, n)
+        key = ("amplification", kind.__name__, eps0, n)
+        crowd: Any = context.cached(key, make) if shared else make()
+        row[:] = crowd.epsilon(given) if unknown == "eps" else crowd.delta(given)
+    if n <= _MAX_MIXED and eps0 > 0:
+        mixed = MixedResponseRound(eps0, int(n))
+        if unknown == "eps":
+            larger = [mixed.epsilon(delta) for delta in given]
+        else:
+            larger = [mixed.deltas(eps).max() for eps in given]
+        pair[0] = np.maximum(pair[0], larger)
+    return pair
 
 
 def _crowds(points: SweptPoints) -> Iterator[tuple[float, float, Any]]:
