@@ -21,10 +21,10 @@ from explorer.studies.base.study import Cancelled
 REFINE_DELAY_S = 0.03
 """A result is refined only after so long without a newer request: two frames, so that a moving
 slider never waits for a refinement to notice that it is not needed."""
-CURVE_PERIOD_S, CURVE_PAUSE_S = 0.06, 0.02
+CURVE_PERIOD_S, CURVE_PAUSE_S = 0.05, 0.005
 """So often the curve that follows a number is computed in any case: begun early enough to be there
-after so long without one, if it takes as long as the last. Curves that take longer leave a pause,
-in which numbers alone follow the slider."""
+after so long without one, if it takes as long as the last. Curves that take longer leave a short
+pause: numbers follow the slider between two of their points, too."""
 PREEMPT_AFTER_S = 2.0
 """After this long without a first result, a newer request may stop the running one."""
 
