@@ -442,7 +442,7 @@ def test_an_optional_condition_is_confirmed_by_its_box(open_window, settled) -> 
     result = window.current_result
     searched = frozenset(s.key for s in result.series if s.assumes)
     coming = replace(result, complete=False, outdated_numbers=searched)
-    panel._live.stop()
     panel.show_result(coming)
+    panel.condition_texts()  # written at once
     assert boxes[0].isVisible()
     assert boxes[0].accessibleName().endswith("worst case then applies, …)")

@@ -1,9 +1,10 @@
-"""While a slider moves: the same curves, claim and axes as at rest; refused numbers."""
+"""While a slider moves: the same curves, claim and axes as at rest, and what is painted."""
 
 import itertools
+from collections import Counter
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
@@ -58,6 +59,62 @@ def test_a_drag_changes_neither_curves_nor_claim_and_axes_only_grow(
             assert next_low <= low < high <= next_high
     assert not page.current_result.outdated
     assert not page.answer.spinner.isVisible()
+
+
+class Paints(QObject):
+    """Counts the paint events of widgets by name."""
+
+    def __init__(self, **widgets) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self._names = {widget: name for name, widget in widgets.items()}
+        for widget in widgets.values():
+            widget.installEventFilter(self)
+
+    def eventFilter(self, watched, event) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Paint:
+            self.counts[self._names[watched]] += 1
+        return False
+
+
+@pytest.mark.main_path
+def test_a_new_answer_paints_its_own_texts_once_and_nothing_behind_them(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="unbounded")
+    settled(window)
+    qtbot.wait(200)
+    page, panel = window.workspaces["bounds"], window.parameters
+    behind = {"strip": page.answer, "area": page.beside, "panel": panel, "tabs": window.tabs}
+    paints = Paints(
+        number=page.answer.number,
+        text=page.answer.text,
+        legend=page.legend,
+        plot=page.plot.viewport(),
+        slider=panel.row("eps").slider,
+        **behind,
+    )
+    axes = []
+    page.plot.left.redrawn.connect(lambda: axes.append("y"))
+    slider = panel.row("eps").slider
+    start = QPoint(slider.width() // 2, slider.height() // 2)
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=start)
+    settled(window)
+    qtbot.wait(300)  # what the press began to fade or to settle
+    for step in range(1, 6):
+        paints.counts.clear()
+        axes.clear()
+        before = page.answer.number.text()
+        with qtbot.waitSignal(window.answers["bounds"].result_ready):
+            QTest.mouseMove(slider, start - QPoint(step, 0))
+        qtbot.wait(50)
+        assert page.answer.number.text() != before
+        assert not set(paints.counts) & set(behind)
+        assert paints.counts["slider"] == 1
+        assert {paints.counts[name] for name in ("number", "text", "legend")} == {1}
+        assert paints.counts["plot"] <= 2
+    assert not axes
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start - QPoint(5, 0))
 
 
 @pytest.mark.main_path

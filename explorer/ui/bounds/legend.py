@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from textwrap import shorten
 
@@ -29,7 +30,7 @@ from explorer.figures.style import SeriesStyle
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import BEST_CLAIM, ClaimedBound, UnclaimedReason, evaluate_claim
 from explorer.studies.base.numbers import APPROXIMATELY, format_number
-from explorer.studies.base.study import Result, Series, parameter
+from explorer.studies.base.study import Result, Series, Study, Value, parameter
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label, tool_button, with_titles
 from explorer.ui.panels.headline import HeadlineStrip
@@ -77,6 +78,11 @@ def range_words(series: Series, symbol: str) -> str:
     if last == x.size - 1:
         return f"applies from {symbol} = {low}"
     return f"applies for {symbol} from {low} to {high}"
+
+
+def _label(name: str, words: str) -> str:
+    """Return the name of a curve as it is written beside the text of its value."""
+    return f"⊘ {name}" if words == NOT_VALID else name
 
 
 class LegendRow:
@@ -156,10 +162,10 @@ class LegendRow:
         self.value.setEnabled(known)
         aside = "".join(f"; {words}" for words in (mark, text) if words and not claimed)
         self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
-        absent = words == NOT_VALID
+        written = _label(name, words)
         described = (
             series.key,
-            name,
+            written,
             series.label,
             series.role,
             series.grade,
@@ -168,14 +174,13 @@ class LegendRow:
             series.present.all(),
             series.computing,
             claimed,
-            absent,
         )
         self._write_mark(mark, claimed, better)
         if described == self._described and text == self._told:
             return
         if described != self._described:
             self._marked = claimed
-            self._describe(series, name, absent)
+            self._describe(series, written)
             self._described = described
         # The claimed value changes with every slider; of the row it affects only the tool tip.
         self._told = text
@@ -209,11 +214,11 @@ class LegendRow:
             self._chosen = chosen
             self.label.set_strong(chosen or self._marked)
 
-    def _describe(self, series: Series, name: str, absent: bool) -> None:
+    def _describe(self, series: Series, written: str) -> None:
         """Write the texts that do not depend on values."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
-        self.label.setText(("⊘ " if absent else "") + name)
+        self.label.setText(written)
         self.label.set_strong(self._marked or self._chosen)
         graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""
         self.role.setText(f"{series.role.value}{graded}")
@@ -271,7 +276,12 @@ class Legend(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: dict[str, LegendRow] = {}
+        self.setAutoFillBackground(True)  # opaque: what is behind it is not painted again
+        self._rows: dict[str, LegendRow] = {}
+        self._late: dict[str, Callable[[], None]] = {}
+        """By key, what writes a row below the closed fold once somebody looks at it."""
+        self._labels: dict[str, str] = {}
+        """Names as they are written, by key."""
         self._built: dict[bool, list[LegendRow]] = {True: [], False: []}
         """Rows above and below the fold."""
         self._front: list[str] = []
@@ -350,52 +360,76 @@ class Legend(QWidget):
         )
         self.here.setText(f"Values {here}" if here else "")
         text, tips = {}, {}
+        self._late, self._labels = {}, {}
         for item in series:
             key = item.key
             name = (names or {}).get(key, item.label)
             words = value_words(item, values.get(key), bool(here), key in between)
-            sign = "" if key in between or values.get(key) is None else item.role.glyph
-            text[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
-            if words == NOT_VALID:
-                text[key] = f"⊘ {name}: {item.undefined_reason or words}"
+            self._labels[key] = _label(name, words)
             reason = (reasons or {}).get(key)
             aside = f"Not claimed: {reason.why}." if reason else ""
-            tips[key] = " · ".join(filter(None, (text[key], aside)))
-            if key in self.rows:
-                selected = key == claimed
-                remark = (remarks or {}).get(key) or (reason.remark if reason else "")
-                self.rows[key].update(
-                    item,
-                    name,
-                    styles[key],
-                    key not in hidden,
-                    words,
-                    values.get(key) is not None and key not in faded,
-                    why if selected else aside,
-                    mark if selected else remark,
-                    selected,
-                    reason is not None,
-                )
-                self.rows[key].set_selected(key == self._chosen)
+            folded = key in self._rest
+            if folded:
+                sign = "" if key in between or values.get(key) is None else item.role.glyph
+                text[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
+                if words == NOT_VALID:
+                    text[key] = f"⊘ {name}: {item.undefined_reason or words}"
+                tips[key] = " · ".join(filter(None, (text[key], aside)))
+            selected = key == claimed
+            remark = (remarks or {}).get(key) or (reason.remark if reason else "")
+            write = partial(
+                self._rows[key].update,
+                item,
+                name,
+                styles[key],
+                key not in hidden,
+                words,
+                values.get(key) is not None and key not in faded,
+                why if selected else aside,
+                mark if selected else remark,
+                selected,
+                reason is not None,
+            )
+            self._rows[key].set_selected(key == self._chosen)
+            if folded and not self._open:
+                self._late[key] = write
+            else:
+                write()
         self.told.setText(
-            " · ".join(shorten(text[key], _LETTERS, placeholder=" …") for key in self._rest)
+            " · ".join(
+                shorten(words, _LETTERS, placeholder=" …") if len(words) > _LETTERS else words
+                for words in (text[key] for key in self._rest)
+            )
         )
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
+    @property
+    def rows(self) -> Mapping[str, LegendRow]:
+        """Rows by key."""
+        self._write_late()
+        return self._rows
+
+    def _write_late(self) -> None:
+        late, self._late = self._late, {}
+        for write in late.values():
+            write()
+
     def show_value(self, series: Series, value: float) -> None:
         """Show a newer value of one curve."""
-        if series.key in self.rows:
-            self.rows[series.key].show_value(value_words(series, value, True, False))
+        if series.key in self._rows:
+            rows = self.rows if series.key in self._late else self._rows
+            rows[series.key].show_value(value_words(series, value, True, False))
 
     def set_open(self, opened: bool) -> None:
         """Show the rows of further curves, or their values in one line."""
         self._open = opened
+        self._write_late()
         self._show_rest()
 
     def choose(self, key: str) -> None:
         """Highlight one row; none for an empty key."""
         self._chosen = key
-        for other, row in self.rows.items():
+        for other, row in self._rows.items():
             row.set_selected(other == key)
 
     def order(self, hidden: Collection[str] = ()) -> list[str]:
@@ -411,8 +445,7 @@ class Legend(QWidget):
 
     def preferred_width(self, most: int = 380) -> int:
         """Return the width at which no name is elided, with names limited to a number of pixels."""
-        rows = self.rows.values()
-        names = (self.font().key(), *(r.label.text() for r in rows))
+        names = (self.font().key(), *self._labels.values())
         if names != self._measured[0]:  # called for every result; names rarely change
             metrics = self.fontMetrics()
             widest = max(map(metrics.horizontalAdvance, names[1:]), default=0)
@@ -505,20 +538,20 @@ class Legend(QWidget):
         return list(self._front)
 
     def _at(self, y: int) -> str:
-        for key, row in self.rows.items():
+        for key, row in self._rows.items():
             place = row.label.geometry()
             if row.label.isVisible() and place.top() - 2 <= y <= place.bottom() + 2:
                 return key
         return ""
 
     def _in_focus(self) -> str:
-        return next((key for key, row in self.rows.items() if row.check.hasFocus()), "")
+        return next((key for key, row in self._rows.items() if row.check.hasFocus()), "")
 
     def _place(self, front: list[str], rest: list[str]) -> None:
         if (front, rest) == (self._front, self._rest):
             return
         self._front, self._rest = front, rest
-        self.rows = {}
+        self._rows = {}
         for above, keys in ((True, front), (False, rest)):
             built = self._built[above]
             while len(built) < len(keys):
@@ -530,7 +563,7 @@ class Legend(QWidget):
                     widget.hide()  # otherwise the layout shows it with a delay
             for key, row in zip(keys, built, strict=False):
                 row.key = key
-                self.rows[key] = row
+                self._rows[key] = row
             if above:
                 for number, row in enumerate(built):
                     row.show(number < len(keys))
@@ -573,6 +606,18 @@ def _offer(menu: QMenu, words: str, do: Callable[[], object], enabled: bool = Tr
 
 def _copy(text: str) -> None:
     QGuiApplication.clipboard().setText(text)
+
+
+class _ParameterTexts(dict[str, str]):
+    """Texts of parameters by key, written when they are first asked for."""
+
+    def __init__(self, study: Study, values: Mapping[str, Value]) -> None:
+        super().__init__()
+        self._study, self._values = study, values
+
+    def __missing__(self, key: str) -> str:
+        self[key] = parameter_text(parameter(self._study, key), self._values[key])
+        return self[key]
 
 
 class CurveVisibility(QObject):
@@ -629,7 +674,7 @@ class CurveVisibility(QObject):
         study, asked = get_study(result.request.study), dict(result.request.values)
         sweep = result.request.sweep
         p = parameter(study, sweep.key) if sweep is not None else None
-        texts = {q.key: parameter_text(q, asked[q.key]) for q in study.parameters if q.key in asked}
+        texts = _ParameterTexts(study, asked)
         found = {}
         for series in result.series:
             declared = study.remark_on(result.request.quantity, series.key)

@@ -19,6 +19,7 @@ from explorer.studies.base.study import ScalarResult
 from explorer.ui.base.styled import styled_label
 from explorer.ui.bounds.legend import Legend
 from explorer.ui.bounds.reference_curves import PinList
+from explorer.ui.widgets.fixed_size_text import SelectableLabel
 
 _WIDGETSIZE_MAX = 16_777_215
 """Qt's constant for an unlimited size."""
@@ -48,7 +49,7 @@ def readout_tip(item: ScalarResult) -> str:
     return "<p>" + "<br>".join(lines) + "</p>" if lines else ""
 
 
-class _Number(QLabel):
+class _Number(SelectableLabel):
     """Label that grows when needed and never shrinks.
 
     A label of fixed size does not trigger a new layout of the workspace. Its size hint, which lays
@@ -56,9 +57,8 @@ class _Number(QLabel):
     """
 
     def __init__(self) -> None:
-        right = Qt.AlignmentFlag.AlignRight
-        super().__init__(alignment=right, textFormat=Qt.TextFormat.PlainText)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        super().__init__()
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._written = ""
         self._longest = 0
 
@@ -86,6 +86,7 @@ class ReadoutsTable(QWidget):
 
     def __init__(self, title: str = "Numbers") -> None:
         super().__init__()
+        self.setAutoFillBackground(True)  # opaque, as the legend
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, _Number]] = []
         self._built: list[tuple[QLabel, _Number]] = []

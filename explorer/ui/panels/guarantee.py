@@ -216,7 +216,6 @@ class GuaranteePanel(QScrollArea):
         self.behind = False
         """Whether a result is waiting to be shown."""
         self._live = QTimer(self, singleShot=True)
-        self._live.setInterval(LIVE_MS)
         self._live.timeout.connect(self._catch_up)
         self._pause = QTimer(self, singleShot=True)
         self._pause.setInterval(PAUSE_MS)
@@ -246,6 +245,9 @@ class GuaranteePanel(QScrollArea):
         self.bar = OddsBar(self._theme)
         self.headline = FixedSizeText("sentence", lines=_SENTENCE_LINES)
         self.scale = OddsScale()
+        self.bar.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.headline.setAutoFillBackground(True)
+        self.odds.setAutoFillBackground(True)
         for widget in (self.odds, self.headline, self.bar, self.scale):
             self._layout.addWidget(widget)
         self._layout.addSpacing(6)
@@ -256,6 +258,7 @@ class GuaranteePanel(QScrollArea):
             for label in pair:
                 self._layout.addWidget(label)
         self.grade = FixedSizeText("faint", lines=3)
+        self.grade.setAutoFillBackground(True)
         self._layout.addWidget(self.grade)
         self._layout.addSpacing(6)
 
@@ -369,8 +372,10 @@ class GuaranteePanel(QScrollArea):
         """
         self.result, self._claim, self.behind = result, claim, True
         before = self._written
-        if before is None or _subject(before) != _subject(result) or not self._live.isActive():
+        if before is None or _subject(before) != _subject(result):
             self._catch_up()
+        elif not self._live.isActive():
+            self._live.start(0)  # once the curves are painted
 
     def _catch_up(self) -> None:
         """Show the guarantee of the newest result."""
@@ -383,7 +388,7 @@ class GuaranteePanel(QScrollArea):
             self.behind = False
             self._write(self._written)
             self.written.emit()
-            self._live.start()
+            self._live.start(LIVE_MS)
             if before is None or _subject(before)[0] != _subject(self._written)[0]:
                 self.verticalScrollBar().setValue(0)
 

@@ -87,6 +87,8 @@ class HeadlineStrip(QFrame):
         layout.setSpacing(6)
         layout.addLayout(left)
         layout.addLayout(right, 1)
+        for text in (self.number, self.role, self.text, self.beside):
+            text.setAutoFillBackground(True)  # opaque: what is behind it is not painted again
         self.number.setFixedWidth(NUMBER_WIDTH)
         self.role.setFixedWidth(NUMBER_WIDTH + self.spinner.width())
         self.setFixedHeight(HEIGHT)
@@ -182,9 +184,10 @@ class HeadlineStrip(QFrame):
         if self._away:
             self._away = False
             self.show()
-        if self.words() != before:
-            self.setAccessibleDescription(self.words())
-            self.announcer.say(self.words())
+        words = self.words()
+        if words != before:
+            self.setAccessibleDescription(words)
+            self.announcer.say(words)
 
     def _role(self, answer: Headline) -> str:
         """Return role, statistic and unit of the number, and the δ that it is for."""

@@ -312,7 +312,8 @@ class _Page(QWidget):
             self._homes[group] = _rows_layout(section.rows)
         for parameters in self._groups.values():
             for p in parameters:
-                self.rows[p.key] = make_row(p)
+                self.rows[p.key] = row = make_row(p)
+                row.setAutoFillBackground(True)  # opaque: what is behind it is not painted again
         self._essential: tuple[str, ...] | None = None
         self._inserted: tuple[str, QWidget, list[QWidget]] | None = None
         self._summarised: tuple[object, ...] = ()

@@ -126,6 +126,8 @@ class RangePlay(QObject):
         self._tracks: list[Track] = []
         self._running: Track | None = None
         self._runs = 0
+        self._refused: object = None
+        """Study, number of tracks, and why they are refused."""
         self._waits_for: object = None
         self._setting = False
         self._place = self._travelled = self._asked_at = 0.0
@@ -157,9 +159,12 @@ class RangePlay(QObject):
         """Handle a result of the current study: the next value may be set."""
         request = result.request
         why = SIMULATED if any(map(simulated, result.series)) else ""
-        for track in self._tracks:
-            if track.study in ("", request.study):
-                track.refuse(why)
+        refused = (request.study, len(self._tracks), why)
+        if refused != self._refused:
+            self._refused = refused
+            for track in self._tracks:
+                if track.study in ("", request.study):
+                    track.refuse(why)
         running = self._running
         if running is None or running.study not in ("", request.study) or self._waits_for is None:
             return

@@ -158,7 +158,14 @@ class ValueAxis(pg.AxisItem):
     orientation : str
     titled : bool
         Whether the title is drawn beside it; otherwise another widget shows it.
+
+    Signals
+    -------
+    redrawn()
+        The picture changed.
     """
+
+    redrawn = Signal()
 
     def __init__(self, orientation: str, titled: bool = True) -> None:
         super().__init__(orientation, maxTickLength=-5)
@@ -173,6 +180,11 @@ class ValueAxis(pg.AxisItem):
             self.setStyle(tickTextWidth=52)
         else:
             self.setStyle(tickTextHeight=16)
+
+    def update(self, *area: object) -> None:
+        """Ask for another picture of the axis."""
+        super().update(*area)
+        self.redrawn.emit()
 
     def set_log(self, log: bool) -> None:
         """Interpret the view's coordinates as exponents of ten, or as values."""

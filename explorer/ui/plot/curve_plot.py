@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEasingCurve, QEvent, QPointF, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import (
+    QEasingCurve,
+    QEvent,
+    QPointF,
+    QRect,
+    QRectF,
+    Qt,
+    QVariantAnimation,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
 
 from explorer.figures import style
@@ -155,8 +164,9 @@ class BoundsPlot(pg.GraphicsView):
         for axis in (self.left, self.bottom):
             axis.linkToView(self.view)
             axis.setGrid(255)
-            # Redrawing ticks and grid is slower than the curves.
-            axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+            # Redrawing ticks and grid is slower than the curves: they are part of the background.
+            axis.setFlag(QGraphicsItem.GraphicsItemFlag.ItemHasNoContents)
+            axis.redrawn.connect(self._redraw_axes)
         self.view.setZValue(10)
         self.setCentralItem(frame)
         # A spatial index of a few moving items would be rebuilt for each frame.
@@ -181,6 +191,19 @@ class BoundsPlot(pg.GraphicsView):
         self.handles = Handles(self.view)
         self.crosshair = Crosshair(self.view, self.viewport())
         self.scene().sigMouseMoved.connect(self._pointer_moved)
+
+    def drawBackground(self, painter: QPainter, area: QRectF | QRect) -> None:
+        """Draw ticks and grid, which the view keeps until one of them changes."""
+        super().drawBackground(painter, area)
+        for axis in (self.left, self.bottom):
+            painter.save()
+            painter.setTransform(axis.sceneTransform(), True)
+            axis.paint(painter, None, None)
+            painter.restore()
+
+    def _redraw_axes(self) -> None:
+        self.resetCachedContent()
+        self.viewport().update()
 
     # Content
 

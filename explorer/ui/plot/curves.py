@@ -268,6 +268,8 @@ SYMBOLS = {
 DOT_SIZE = 9
 _NONE, _NOWHERE = np.empty(0), np.empty(0, int)
 Extent = tuple[float, float, float, float]
+Edges = tuple[np.ndarray, np.ndarray]
+"""Left and right edges of bars."""
 
 
 def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
@@ -330,6 +332,8 @@ class Curve:
         self.extent: Extent = (np.nan,) * 4
         """Left, right, bottom and top of all finite points; NaN if there are none."""
         self._drawn: tuple[object, ...] = ()
+        self._undrawn: tuple[Series, np.ndarray, Edges | None] | None = None
+        """Data that the items of a hidden curve do not show yet."""
         self._look: tuple[SeriesStyle, str, float] | None = None
 
     # Style
@@ -365,7 +369,7 @@ class Curve:
         series: Series,
         x_log: bool,
         y_log: bool,
-        edges: tuple[np.ndarray, np.ndarray] | None = None,
+        edges: Edges | None = None,
     ) -> None:
         """Set the data; `edges` are the edges of bars (`bar_edges`).
 
@@ -385,6 +389,16 @@ class Curve:
         self.low = self.high = None
         if series.low is not None and series.high is not None:
             self.low, self.high = series.low[places], series.high[places]
+        self._undrawn = series, places, edges
+        if self.line.isVisible():
+            self._draw()
+
+    def _draw(self) -> None:
+        """Update the items, once they are visible."""
+        if self._undrawn is None:
+            return
+        series, places, edges = self._undrawn
+        self._undrawn = None
         joined = series.mark in _JOINED
         self.line.set_points(*((self.x, self.y) if joined else (_NONE, _NONE)))
         leaves = series.mark in (Mark.LINE, Mark.AREA)
@@ -399,7 +413,7 @@ class Curve:
         self,
         series: Series,
         places: np.ndarray,
-        edges: tuple[np.ndarray, np.ndarray] | None,
+        edges: Edges | None,
     ) -> None:
         if series.mark is Mark.BARS and edges is not None:
             path = columns(edges[0][places], edges[1][places], self._base(), self.y)
@@ -454,7 +468,7 @@ class Curve:
 
     # Extent
 
-    def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
+    def _measure(self, edges: Edges | None, places: np.ndarray) -> Extent:
         there = np.isfinite(self.y) & np.isfinite(self.x)
         if not there.any():
             return (np.nan,) * 4
@@ -478,6 +492,8 @@ class Curve:
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide the items."""
+        if visible:
+            self._draw()
         if visible != self.line.isVisible():
             self.line.setVisible(visible)
             self.ends.setVisible(visible and bool(self.ends.points))

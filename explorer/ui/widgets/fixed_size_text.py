@@ -3,13 +3,46 @@
 import bisect
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from explorer.ui.base.styled import follow_links, has_labels, link_labels, plain_label
+from explorer.ui.base.styled import follow_links, has_labels, link_labels
 
 MIN_WIDTH_PX = 40
 _HIGHEST = 16_777_215
+
+
+class SelectableLabel(QLabel):
+    """Plain label whose text can be selected while the pointer is over it.
+
+    One that is always selectable has a document, which takes ten times as long to measure and is
+    painted twice, since it asks to be painted again once it is laid out.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Let the text be selected."""
+        self._use(Qt.TextInteractionFlag.TextSelectableByMouse)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Let the text be painted fast again, unless some of it is selected."""
+        if not self.hasSelectedText():
+            self._use(Qt.TextInteractionFlag.NoTextInteraction)
+        super().leaveEvent(event)
+
+    def _use(self, flags: Qt.TextInteractionFlag) -> None:
+        if self.textFormat() == Qt.TextFormat.PlainText:
+            self.setTextInteractionFlags(flags)
 
 
 class FixedSizeText(QWidget):
@@ -17,8 +50,8 @@ class FixedSizeText(QWidget):
 
     Errata labels in the text are links.
 
-    A `QLabel` requests one for each text; a panel of ten then costs 3 ms for every value of a
-    moving slider.
+    A `QLabel` requests a new layout for each text; a panel of ten then costs 3 ms for every value
+    of a moving slider.
 
     Parameters
     ----------
@@ -34,14 +67,16 @@ class FixedSizeText(QWidget):
         super().__init__(parent)
         self._lines = lines
         self._least = 0
+        self._count = 0
+        """Words of the last text that was cut."""
         self._text = ""
         self._heights: dict[int, int] = {}
         """Heights by width: a layout asks several times, at 0.5 ms each."""
         self._measured = (0, 0)
         """Last width, and the text height by font metrics."""
-        self._label = plain_label(parent=self, word_wrap=True)
+        self._label = SelectableLabel(self)
+        self._label.setWordWrap(True)
         self._label.setObjectName(name)
-        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -87,9 +122,15 @@ class FixedSizeText(QWidget):
         shown = self._text
         if overflows(shown):
             words = shown.split(" ")
-            count = bisect.bisect_left(
-                range(len(words)), True, key=lambda n: overflows(" ".join(words[: n + 1]) + " …")
-            )
+
+            def cut_after(count: int) -> bool:
+                return overflows(" ".join(words[: count + 1]) + " …")
+
+            # A new number rarely changes how many words there is room for.
+            count = min(self._count, len(words))
+            if (count and cut_after(count - 1)) or not cut_after(count):
+                count = bisect.bisect_left(range(len(words)), True, key=cut_after)
+            self._count = count
             shown = " ".join(words[:count]) + " …"
         self._label.setText(shown)
         self._label.setToolTip(self._text if shown != self._text else "")
@@ -113,8 +154,8 @@ class FixedSizeText(QWidget):
         """Use rich text only if there are links: plain text is laid out faster."""
         form, flags = Qt.TextFormat, Qt.TextInteractionFlag
         self._label.setTextFormat(form.RichText if links else form.PlainText)
-        reading = flags.TextSelectableByMouse
-        self._label.setTextInteractionFlags(flags.TextBrowserInteraction if links else reading)
+        plain = flags.NoTextInteraction
+        self._label.setTextInteractionFlags(flags.TextBrowserInteraction if links else plain)
         follow_links(self._label)
 
     def hasHeightForWidth(self) -> bool:
