@@ -24,7 +24,7 @@ BUDGET = {
     "release": (51, 69_000),
     "studies": (152, 266_000),
     "top": (11, 9_200),
-    "ui": (139, 289_500),
+    "ui": (139, 290_500),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09
