@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.quadtree import all_codes
-from explorer.privacy.noise.exact import dlap_sd
+from explorer.privacy.noise.laplace_law import dlap_sd
 from explorer.privacy.releases.attacks import (
     audit_epsilon_lower,
     averaging_sd,

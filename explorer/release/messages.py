@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from explorer.privacy.releases.budgets import pure_to_rho
+from explorer.privacy.releases.conversions import pure_to_rho
 from explorer.release.errors import ParameterError, RefusedError
 from explorer.release.file_check import FileCheck
 from explorer.release.ledger.differencing import overlaps

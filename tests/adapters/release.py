@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from explorer.privacy.noise.exact import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
-from explorer.privacy.releases import attacks, budgets, means, selection
+from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
+from explorer.privacy.releases import attacks, budgets, conversions, means, selection
 from explorer.privacy.releases.budgets import level_split
 from explorer.release.ledger.chain import chain_hashes
 from explorer.release.ledger.state import replay
@@ -36,7 +36,7 @@ def selected(scores: list[int], epsilon: str) -> dict[str, Any]:
 def branches(
     first_odds: str, after_plus: list[str], after_minus: list[str], cut: str
 ) -> dict[str, str]:
-    found = budgets.adaptive_branch_delta(
+    found = conversions.adaptive_branch_delta(
         Fraction(first_odds),
         [Fraction(odds) for odds in after_plus],
         [Fraction(odds) for odds in after_minus],
@@ -51,7 +51,7 @@ def mean(noisy_centred_sum: int, noisy_count: int, low: str, high: str, B: int) 
 
 
 def cost(epsilon: str) -> dict[str, Any]:
-    found = budgets.pure_to_rho(Fraction(epsilon))
+    found = conversions.pure_to_rho(Fraction(epsilon))
     return {"gate": ratio(found.gate), "tight": found.tight}
 
 
@@ -87,12 +87,12 @@ ADAPTERS = {
     "level_split": lambda epsilon_units, gamma_squared, first, last: {
         "units": list(level_split(epsilon_units, Fraction(gamma_squared), first, last))
     },
-    "zcdp_to_epsilon": lambda rho, delta: budgets.zcdp_to_epsilon(
+    "zcdp_to_epsilon": lambda rho, delta: conversions.zcdp_to_epsilon(
         Fraction(rho), Fraction(delta)
     )._asdict(),
     "pure_to_rho": cost,
     "fixed_composition_delta": lambda epsilons, epsilon: {
-        "delta": budgets.fixed_composition_delta(map(Fraction, epsilons), Fraction(epsilon))
+        "delta": conversions.fixed_composition_delta(map(Fraction, epsilons), Fraction(epsilon))
     },
     "adaptive_branch_delta": branches,
     "permute_and_flip": selected,

@@ -14,14 +14,9 @@ from scipy import stats
 
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.noise.bits import ByteBits
-from explorer.privacy.noise.exact import (
-    discrete_laplace,
-    dlap_pmf,
-    dlap_quantile,
-    dlap_sd,
-    dlap_tail,
-)
-from explorer.privacy.releases import attacks, budgets, means, selection
+from explorer.privacy.noise.exact import discrete_laplace
+from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
+from explorer.privacy.releases import attacks, budgets, conversions, means, selection
 from explorer.privacy.releases.budgets import level_split
 
 UNIT = Fraction(1, 2**40)
@@ -72,13 +67,13 @@ def test_weekly_releases_are_those_of_the_specification():
     tenth, delta = Fraction(1, 10), Fraction(1, 10**6)
 
     def zcdp(weeks: int) -> float:
-        return budgets.zcdp_to_epsilon(weeks * tenth**2 / 2, delta).best
+        return conversions.zcdp_to_epsilon(weeks * tenth**2 / 2, delta).best
 
     assert [round(zcdp(weeks), 2) for weeks in (4, 52, 260)] == [0.90, 3.62, 9.05]
     for reach, weeks in ((1, 4), (3, 37), (10, 307)):
         assert zcdp(weeks) <= reach < zcdp(weeks + 1)
     assert next(n for n in range(1, 999) if zcdp(n) < n * 0.1) == 24
-    ones = (budgets.zcdp_to_epsilon(Fraction(n, 2), delta).best < n for n in range(1, 999))
+    ones = (conversions.zcdp_to_epsilon(Fraction(n, 2), delta).best < n for n in range(1, 999))
     assert next(n for n, pays in enumerate(ones, 1) if pays) == 103
 
 
@@ -160,25 +155,27 @@ def test_composition_fixed_in_advance_by_definition():
                 1 / (1 + math.exp(-s * e)) for s, e in zip(signs, epsilons, strict=True)
             )
             direct += chance * max(0.0, 1 - math.exp(cut - total))
-        assert budgets.fixed_composition_delta(epsilons, cut) == pytest.approx(direct)
-    ours = budgets.fixed_composition_delta([Fraction(1, 5)] * 30, Fraction(2))
+        assert conversions.fixed_composition_delta(epsilons, cut) == pytest.approx(direct)
+    ours = conversions.fixed_composition_delta([Fraction(1, 5)] * 30, Fraction(2))
     assert ours == pytest.approx(kov_exact_delta(2.0, 0.2, 30), rel=1e-9)
 
 
 def test_many_different_epsilons_are_rounded_up():
     rng = np.random.default_rng(2)
     epsilons = [Fraction(int(e), 2**40) for e in rng.integers(2**36, 2**38, 40)]
-    found = budgets.fixed_composition_delta(epsilons, Fraction(2))
+    found = conversions.fixed_composition_delta(epsilons, Fraction(2))
     grid = Fraction(sum(epsilons), 4000)
-    coarse = budgets.fixed_composition_delta([-(-e // grid) * grid for e in epsilons], Fraction(2))
-    fine = budgets.fixed_composition_delta([e // grid * grid for e in epsilons], Fraction(2))
+    coarse = conversions.fixed_composition_delta(
+        [-(-e // grid) * grid for e in epsilons], Fraction(2)
+    )
+    fine = conversions.fixed_composition_delta([e // grid * grid for e in epsilons], Fraction(2))
     assert fine < found < coarse
     assert coarse < 1.2 * fine
 
 
 def test_adaptive_choice_breaks_exact_composition():
     """The specification's example: both paths are within (ln 6, 1/3), the whole is not."""
-    found = budgets.adaptive_branch_delta(
+    found = conversions.adaptive_branch_delta(
         Fraction(2), [Fraction(7)], [Fraction(3)] * 3, Fraction(6)
     )
     assert found == (Fraction(1, 3), Fraction(21, 64), Fraction(79, 192))

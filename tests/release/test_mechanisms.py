@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from explorer.privacy.heatmaps import all_codes, cumulative_floors
-from explorer.privacy.noise.exact import dlap_tail
+from explorer.privacy.noise.laplace_law import dlap_tail
 from explorer.privacy.releases.means import DECIMAL_PLACES, user_value
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms import MECHANISMS, contributions, mechanism_of

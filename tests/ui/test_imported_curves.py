@@ -110,5 +110,8 @@ def test_rows_of_many_curves_are_scrolled_to_and_not_squeezed(tiny, tmp_path, se
     many.write_text("\n".join(lines), encoding="utf-8")
     drop(bounds, many, qtbot)
     rows = [bounds.legend.rows[f"own:{name} (many.csv)"] for name in names]
-    assert all(row.label.height() >= row.label.sizeHint().height() for row in rows)
-    assert bounds.beside.verticalScrollBar().maximum() > 0
+
+    def uncut() -> bool:
+        return all(row.label.height() >= row.label.sizeHint().height() for row in rows)
+
+    qtbot.waitUntil(lambda: uncut() and bounds.beside.verticalScrollBar().maximum() > 0)

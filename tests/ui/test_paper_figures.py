@@ -177,7 +177,7 @@ def test_places_with_too_few_users_are_named_before_the_run(
     dialog.draws.setValue(1)
     qtbot.waitUntil(lambda: not dialog.looking.busy)
     press(qtbot, dialog.run)
-    qtbot.waitUntil(lambda: not dialog.job.busy, timeout=120_000)
+    qtbot.waitUntil(lambda: not dialog.job.busy)
     assert {row["x"] for row in dialog.document["rows"]} == set(users)
     command = ["experiment", "figure-4", "--data", "sample", "--draws", "1", "--quiet", "--json"]
     assert run([*command, "--users", ",".join(map(str, users))]) == 0

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import INT64_BOUND, BitSource
-from explorer.privacy.noise.exact import bernoulli_exp, decimal_of, positive_fraction
+from explorer.privacy.noise.exact import bernoulli_exp, positive_fraction
+from explorer.privacy.noise.laplace_law import decimal_of
 
 
 def permute_and_flip(scores: NDArray[Any], epsilon: Fraction, bits: BitSource) -> int:

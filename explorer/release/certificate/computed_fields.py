@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.releases.budgets import fixed_composition_delta, zcdp_cost, zcdp_to_epsilon
+from explorer.privacy.releases.budgets import zcdp_cost
+from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
 from explorer.release.certificate.sentences import CURRENT, Sentences
 from explorer.release.exact_json import write_fraction
 from explorer.release.ledger.state import REMARKS, Account, Release

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from explorer.privacy.releases.budgets import pure_cost, zcdp_cost, zcdp_to_epsilon
+from explorer.privacy.releases.budgets import pure_cost, zcdp_cost
+from explorer.privacy.releases.conversions import zcdp_to_epsilon
 
 
 @dataclass(frozen=True)

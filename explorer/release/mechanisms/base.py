@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.noise.bits import BitSource, ByteBits
-from explorer.privacy.noise.exact import discrete_laplace, dlap_quantile
+from explorer.privacy.noise.exact import discrete_laplace
+from explorer.privacy.noise.laplace_law import dlap_quantile
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
