@@ -398,8 +398,11 @@ class GuaranteePanel(QScrollArea):
             self._show_nothing(WAITING_TEXT, _IN_FRONT[WAITING_TEXT])
             return
         offers = optional_claims(result, self._claim)
-        if not (offers or result.complete):  # the rows stay until their numbers are there
-            offers = {key: replace(offer, number="…") for key, offer in self._optional.items()}
+        if not result.complete:  # the rows stay, with their bound, until its number is there
+            for key, before in self._optional.items():
+                now = offers.get(key, before)
+                if now is before or now.series.key != before.series.key:
+                    offers[key] = replace(before, number="…", confirmed=now.confirmed)
         self._optional = offers
         self._show_conditions(result.conditions)
         if promise is None:
