@@ -27,7 +27,7 @@ WHAT = {
     EARLIER: "Release",
 }
 """Kinds of public maps."""
-NOTE = "Optional. They cost no privacy."
+NOTE = "Optional. They spend nothing of the budget."
 DECLARED = "By adding a file you declare that it was public already and chosen without these data."
 NO_RELEASE = "No earlier release about these people can be used"
 
