@@ -67,6 +67,9 @@ def of_plot(plot, result: Result) -> Iterator[str]:
             yield f"{s.key} is not drawn"
             continue
         curve = plot.curves[s.key]
+        if s.key in plot.hidden:  # it is drawn when it is shown
+            curve.set_visible(True)
+            curve.set_visible(False)
         visible = s.present & ((s.y > 0) | (not plot.y_log)) & ((s.x > 0) | (not plot.x_log))
         if visible.any() and not np.isfinite(curve.extent).all():
             yield f"{s.key} is drawn nowhere: {curve.extent}"

@@ -137,6 +137,12 @@ class LegendRow:
             if widget.isHidden() == shown:
                 widget.setVisible(shown)
 
+    def set_name(self, series: Series) -> None:
+        """Name the curve for screen readers, which may find a row before it is written."""
+        name = f"show {series.label}"
+        if self.check.accessibleName() != name:
+            self.check.setAccessibleName(name)
+
     def update(
         self,
         series: Series,
@@ -216,7 +222,7 @@ class LegendRow:
 
     def _describe(self, series: Series, written: str) -> None:
         """Write the texts that do not depend on values."""
-        self.check.setAccessibleName(f"show {series.label}")
+        self.set_name(series)
         partly = not series.present.all() and not series.computing
         self.label.setText(written)
         self.label.set_strong(self._marked or self._chosen)
@@ -392,6 +398,7 @@ class Legend(QWidget):
             )
             self._rows[key].set_selected(key == self._chosen)
             if folded and not self._open:
+                self._rows[key].set_name(item)
                 self._late[key] = write
             else:
                 write()
