@@ -198,7 +198,7 @@ class HeadlineStrip(QFrame):
         at = [
             parameter_text(p, values[p.key])
             for p in study.parameters
-            if p.symbol == "δ" and relevant(p, values, result.request.quantity)
+            if p.symbol in ("δ", "δ′") and relevant(p, values, result.request.quantity)
         ]
         signs = [role.value for role in _SIGNED if f" {role.glyph} " in f" {answer.number}"]
         role = [claim.series.role.value] if claim is not None else signs[:1]
