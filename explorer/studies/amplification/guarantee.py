@@ -8,7 +8,7 @@ from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling import clones_closed_form
-from explorer.studies.amplification import sources
+from explorer.studies.amplification import theory
 from explorer.studies.base.builders import FILE, TYPED
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import (
@@ -141,7 +141,7 @@ def guarantee(eps0: float, distance: float, differences: tuple[str, ...]) -> Gua
             f"ε₀ = {at_most(eps0)}. The other clients must really send randomised messages."
         ),
         sentence="",
-        references=(sources.EXACT_2021, sources.CLOSED, sources.LOWER),
+        references=(theory.EXACT_2021, theory.CLOSED, theory.LOWER),
         differences=differences,
         distance=distance,
         law="the 2021 clones",
@@ -378,7 +378,7 @@ def own_guarantee(
     return replace(
         plain,
         trust=trust,
-        references=(BLANKET, VARIATION_RATIO, sources.EXACT_2023),
+        references=(BLANKET, VARIATION_RATIO, theory.EXACT_2023),
         law=RANDOMISERS[str(request["randomiser"])],
     )
 

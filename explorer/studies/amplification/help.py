@@ -1,7 +1,7 @@
 """Help page and presets of the amplification study."""
 
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
-from explorer.studies.amplification import sources
+from explorer.studies.amplification import theory
 from explorer.studies.base.help_page import (
     Formula,
     Judge,
@@ -106,13 +106,13 @@ PAGE = Page(
     sources=(
         BLANKET,
         VARIATION_RATIO,
-        sources.CLOSED,
-        sources.EXACT_2021,
-        sources.EXACT_2023,
-        sources.LOWER,
-        sources.LOCAL,
-        sources.CONDITION_8,
-        sources.CONDITION_9,
+        theory.CLOSED,
+        theory.EXACT_2021,
+        theory.EXACT_2023,
+        theory.LOWER,
+        theory.LOCAL,
+        theory.CONDITION_8,
+        theory.CONDITION_9,
     ),
     errata=(
         "Girgis, Data & Diggavi print condition (8) with the number of all clients and the total "

@@ -17,7 +17,7 @@ from explorer.privacy.randomisers.crowd import COARSE, FINE, RandomiserBounds
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
 from explorer.privacy.shuffle_rdp.worst_case_unsampled import WORST_CASE_UNSAMPLED
 from explorer.privacy.shuffling import ClonePair, Clones, clones_are_wide, clones_condition
-from explorer.studies.amplification import guarantee as words, sources, theory
+from explorer.studies.amplification import guarantee as words, theory
 from explorer.studies.amplification.help import PAGE, PRESETS
 from explorer.studies.base.builders import (
     FILE,
@@ -72,7 +72,7 @@ _NO_SEARCH = (
     "and ε₀ up to 20"
 )
 _COMPUTING = "it is being computed"
-_SOURCES = {Clones.PUBLISHED: sources.EXACT_2021, Clones.STRONGER: sources.EXACT_2023}
+_SOURCES = {Clones.PUBLISHED: theory.EXACT_2021, Clones.STRONGER: theory.EXACT_2023}
 
 
 class AmplificationPoints(Points):
@@ -206,16 +206,16 @@ def _closed(p: AmplificationPoints) -> Bound:
     if p.unknown == "delta":
         why += "; or it has no δ below 1 at so small an ε"
     values, holds = theory.closed_form(p.swept, p.unknown)
-    return Bound(values, Role.UPPER, sources.CLOSED, holds, "" if holds.all() else why)
+    return Bound(values, Role.UPPER, theory.CLOSED, holds, "" if holds.all() else why)
 
 
 def _local(p: AmplificationPoints) -> Bound:
     """Return ε or δ of one message without the shuffle."""
     if not math.isfinite(p.eps0[-1]):
         nowhere = np.full(p.eps0.shape, np.nan)
-        return _defined(nowhere, Role.UPPER, sources.LOCAL, _NO_EPS0_OF_TABLE)
+        return _defined(nowhere, Role.UPPER, theory.LOCAL, _NO_EPS0_OF_TABLE)
     values = p.eps0 if p.unknown == "eps" else theory.delta_alone(p.eps, p.eps0)
-    return Bound(values, Role.UPPER, sources.LOCAL)
+    return Bound(values, Role.UPPER, theory.LOCAL)
 
 
 def _lower(p: AmplificationPoints) -> Bound | None:
@@ -224,11 +224,11 @@ def _lower(p: AmplificationPoints) -> Bound | None:
         return None
     values = p.lower_pairs.max(axis=0)
     if p.unknown == "eps":
-        return Bound(values, Role.LOWER, sources.LOWER)
+        return Bound(values, Role.LOWER, theory.LOWER)
     # Below ε₀ no shuffle has δ = 0; the list of counts ends before counts as rare as that.
     known = (values > 0) | (p.eps >= p.eps0)
     why = "" if known.all() else "above 0, but too small to be computed"
-    return Bound(values, Role.LOWER, sources.LOWER, known, why)
+    return Bound(values, Role.LOWER, theory.LOWER, known, why)
 
 
 def _draw_outside(curve: Curve, p: AmplificationPoints) -> Series:
@@ -285,7 +285,7 @@ _CLOSED = Curve(
     words.CLOSED,
     "clones 2021, closed form",
     Role.UPPER,
-    sources.CLOSED,
+    theory.CLOSED,
     _closed,
     primary=0,
     claimable=3,
@@ -296,7 +296,7 @@ _EXACT_2021 = Curve(
     words.EXACT_2021,
     "exact clones 2021",
     Role.UPPER,
-    sources.EXACT_2021,
+    theory.EXACT_2021,
     lambda p: p.exact[Clones.PUBLISHED],
     note="for every ε₀-LDP randomiser, chosen adaptively too; exact for its worst pair",
     primary=1,
@@ -308,7 +308,7 @@ _EXACT_2023 = Curve(
     words.EXACT_2023,
     "exact clones 2023",
     Role.UPPER,
-    sources.EXACT_2023,
+    theory.EXACT_2023,
     lambda p: p.exact[Clones.STRONGER],
     note="if all clients use one common, non-adaptive randomiser",
     primary=2,
@@ -321,7 +321,7 @@ _LOCAL = Curve(
     words.LOCAL,
     "without shuffling",
     Role.UPPER,
-    sources.LOCAL,
+    theory.LOCAL,
     _local,
     primary=4,
     claimable=4,
@@ -331,7 +331,7 @@ _OUTSIDE = Curve(
     "condition (8) fails: the closed form says ε ≤ ε₀ only",
     "no closed form here",
     Role.BASELINE,
-    sources.CLOSED,
+    theory.CLOSED,
     primary=0,
     mark=Mark.AREA,
     draw=_draw_outside,
@@ -341,7 +341,7 @@ _LOWER = Curve(
     LOWER_BOUND,
     "lower bound",
     Role.LOWER,
-    sources.LOWER,
+    theory.LOWER,
     _lower,
     note=(
         "the larger of 2RR (both directions; of at most 60 clients, whatever the others hold) and "
@@ -389,7 +389,7 @@ _OF_ONE_RANDOMISER = (
                 "this randomiser, exactly",
                 "this randomiser, exactly",
                 Role.EXACT,
-                sources.ENUMERATED,
+                theory.ENUMERATED,
                 "every multiset of the others' inputs and every count of messages listed",
                 "only tables, and only few clients: the counts are too many to be listed here",
             ),
@@ -428,7 +428,7 @@ _CONDITION_8 = Curve(
     "condition (8): clones 2021, closed form",
     "closed form, clones 2021",
     Role.EXACT,
-    sources.CONDITION_8,
+    theory.CONDITION_8,
     lambda p: theory.condition_8_limit(p.n, p.delta),
     where=lambda p: theory.condition_8_limit(p.n, p.delta) >= 0,
     why=_NO_EPS0_HOLDS,
@@ -441,7 +441,7 @@ _CONDITION_9 = Curve(
     "condition (9): privacy blanket, closed form",
     "closed form, blanket",
     Role.BASELINE,
-    sources.CONDITION_9,
+    theory.CONDITION_9,
     lambda p: theory.condition_9_limit(p.n, p.delta),
     where=lambda p: theory.condition_9_limit(p.n, p.delta) >= 0,
     why=_NO_EPS0_HOLDS,
@@ -452,7 +452,7 @@ _HERE = Curve(
     "your ε₀",
     "",
     Role.BASELINE,
-    sources.CONDITION_8,
+    theory.CONDITION_8,
     mark=Mark.DOTS,
     draw=_draw_here,
 )
@@ -659,7 +659,7 @@ def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[La
         lambda eps: np.maximum(two.delta(eps), three.delta(eps)) * (1 - _SUM_ERROR),
         Role.LOWER,
         farthest,
-        sources.LOWER,
+        theory.LOWER,
     )
 
 
@@ -691,13 +691,13 @@ class AmplificationStudy(CurveStudy):
     page = PAGE
     presets = PRESETS
     references = (
-        sources.CLOSED,
-        sources.EXACT_2021,
-        sources.EXACT_2023,
-        sources.LOWER,
-        sources.LOCAL,
-        sources.CONDITION_8,
-        sources.CONDITION_9,
+        theory.CLOSED,
+        theory.EXACT_2021,
+        theory.EXACT_2023,
+        theory.LOWER,
+        theory.LOCAL,
+        theory.CONDITION_8,
+        theory.CONDITION_9,
         BLANKET,
         VARIATION_RATIO,
     )

@@ -1,4 +1,4 @@
-"""Bounds on ε at δ, or on δ at ε, of one shuffle, at arrays of parameter points."""
+"""Bounds on ε at δ, or on δ at ε, of one shuffle, at arrays of parameter points, and sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.bound import SHUFFLE_RDP, BoolArray, FloatArray, Reference
 from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.odds import clone_total_variation
 from explorer.privacy.randomisers.crowd import (
@@ -40,6 +40,32 @@ from explorer.privacy.shuffling import (
 from explorer.studies.base.builders import FILE, TYPED, table_key, table_of
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
+
+_FMT21 = "Feldman, McMillan & Talwar 2021"
+_FMT23 = "Feldman, McMillan & Talwar 2023"
+CLOSED = Reference(_FMT21, "Theorem 3.1", "valid only under its condition; errata shuf-A8, shuf-A9")
+EXACT_2021 = Reference(_FMT21, "Theorem 3.2, evaluated exactly")
+EXACT_2023 = Reference(
+    _FMT23,
+    "Theorem 3.1, evaluated exactly",
+    "one common, non-adaptive randomiser (erratum in arXiv 2208.04591)",
+)
+LOWER = Reference(
+    f"{SHUFFLE_RDP}; this program",
+    "the pair of Theorem 2 with γ = 1, and randomised response on three symbols",
+    "the larger, of 2RR in both directions and, of few clients, for any values of the others; "
+    "errata shuf-A2",
+)
+LOCAL = Reference(
+    "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "post-processing of an ε₀-LDP message"
+)
+CONDITION_8 = Reference(
+    SHUFFLE_RDP, "(8), after Feldman, McMillan & Talwar 2021", "with k; errata shuf-A8"
+)
+CONDITION_9 = Reference(
+    SHUFFLE_RDP, "(9), after Balle, Bell, Gascón & Nissim 2019", "errata shuf-A8"
+)
+ENUMERATED = Reference("by enumeration", "all counts of messages, for all multisets of the others")
 
 Unknown = Literal["eps", "delta"]
 """Which of ε and δ is computed; the other one is given."""

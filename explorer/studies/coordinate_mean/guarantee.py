@@ -9,7 +9,7 @@ from explorer.studies.base.claims import number_text
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import is_right
 from explorer.studies.base.study import ClaimText, Condition, Guarantee, Result, Series
-from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean import theory
 from explorer.studies.coordinate_mean.demanded import OWN, OwnDemand
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
 from explorer.studies.coordinate_mean.theory import TWO, Demand, Plan, mse
@@ -158,7 +158,7 @@ def guarantee(
             "which of two values the most sensitive coordinate has, if their beliefs couple "
             f"{_coupled(demand)}"
         ),
-        references=(sources.MECHANISM, sources.CERTIFICATE, sources.PROPOSITION_3),
+        references=(theory.MECHANISM, theory.CERTIFICATE, theory.PROPOSITION_3),
         differences=(
             "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "
             "corners by a narrower cap, and the accounting does not change.",

@@ -13,7 +13,7 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean import theory
 from explorer.studies.coordinate_mean.simulation import MEDIAN
 from explorer.studies.coordinate_mean.theory import GEOMETRIC
 
@@ -100,7 +100,7 @@ PAGE = Page(
             r"\frac{1}{n}\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}\wedge d",
         ),
     ),
-    sources=sources.REFERENCES,
+    sources=theory.REFERENCES,
     errata=(
         "The paper (v1) prints a radius B twice as large, which makes the mean of a report twice "
         "the user's data and its variance four times as large; privacy is not touched. We use half "

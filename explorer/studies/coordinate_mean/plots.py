@@ -23,7 +23,7 @@ from explorer.studies.base.study import (
     Statistic,
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
+from explorer.studies.coordinate_mean import guarantee, run_records, theory
 from explorer.studies.coordinate_mean.demanded import MAX_COORDINATES, OwnDemand, own_demand
 from explorer.studies.coordinate_mean.public_file import PublicCoupling, public_coupling
 from explorer.studies.coordinate_mean.theory import (
@@ -247,7 +247,7 @@ MECHANISMS = {
             "M_mean, Theorem 2 with the paper's ζ",
             "the paper's ζ",
             Role.EXACT,
-            sources.MECHANISM,
+            theory.MECHANISM,
             "c, paper's ζ",
         ),
         Mechanism(
@@ -255,7 +255,7 @@ MECHANISMS = {
             "min δ-LDP",
             "all coordinates alike",
             Role.BASELINE,
-            sources.BASELINE,
+            theory.BASELINE,
             "c, min δ-LDP",
         ),
         Mechanism(
@@ -263,7 +263,7 @@ MECHANISMS = {
             "M_mean, Theorem 2 with the best ζ",
             "the best ζ",
             Role.EXACT,
-            sources.BEST_ZETA,
+            theory.BEST_ZETA,
             "c, best ζ",
         ),
         Mechanism(
@@ -271,7 +271,7 @@ MECHANISMS = {
             "M_mean, exact constraint",
             "exact budgets",
             Role.EXACT,
-            sources.EXACT,
+            theory.EXACT,
             "c, exact",
         ),
         Mechanism(
@@ -279,7 +279,7 @@ MECHANISMS = {
             "hybrid channels, exact constraint",
             "hybrid channels",
             Role.EXACT,
-            sources.HYBRID,
+            theory.HYBRID,
             "c, hybrid",
         ),
         Mechanism(
@@ -287,7 +287,7 @@ MECHANISMS = {
             "one channel a coordinate, Proposition 6",
             "one channel each, Prop. 6",
             Role.EXACT,
-            sources.PROPOSITION_6,
+            theory.PROPOSITION_6,
             "c, Proposition 6",
         ),
     )
@@ -343,7 +343,7 @@ def _projected_error(key: str, short: str) -> Curve:
         f"{MECHANISMS[key].label}, projected",
         short,
         Role.ESTIMATE,
-        sources.PROJECTED,
+        theory.PROJECTED,
         value,
         points=lambda p: p.where_known(key),
         primary=0,
@@ -357,7 +357,7 @@ def _corollary1(p: MeanPoints) -> Bound | None:
         return None
     value, holds = theory.corollary1_order(p.demands, p.swept)
     reason = "" if holds.all() else "Corollary 1 assumes ε > 2δ"
-    return Bound(value, Role.ESTIMATE, sources.COROLLARY_1, holds, reason)
+    return Bound(value, Role.ESTIMATE, theory.COROLLARY_1, holds, reason)
 
 
 def _public_error(curve: Curve, p: MeanPoints) -> Series | None:
@@ -393,7 +393,7 @@ _ERRORS = (
         key="theorem2",
         label="Theorem 2 (17), without its O(1)",
         short="Theorem 2, order only",
-        source=sources.THEOREM_2,
+        source=theory.THEOREM_2,
         value=lambda p: theory.theorem2_order(p.paper, p.swept),
         jumps=True,
     ),
@@ -401,7 +401,7 @@ _ERRORS = (
         key="corollary1",
         label="Corollary 1, without its O(1)",
         short="Corollary 1, order only",
-        source=sources.COROLLARY_1,
+        source=theory.COROLLARY_1,
         value=_corollary1,
     ),
     Curve(
@@ -409,7 +409,7 @@ _ERRORS = (
         "a trusted curator's Laplace noise (a different guarantee)",
         "a trusted curator",
         Role.BASELINE,
-        sources.CENTRAL,
+        theory.CENTRAL,
         lambda p: theory.central_error(p.demands, p.swept),
         remark="different trust: a curator",
         note=lambda p: guarantee.central_note(p.demand),
@@ -430,7 +430,7 @@ _ERRORS = (
         "at the public file's q: the paper's ζ",
         "",
         Role.EXACT,
-        sources.MECHANISM,
+        theory.MECHANISM,
         draw=_public_error,
         primary=0,
     ),
@@ -484,7 +484,7 @@ def _budget(key: str, primary: int = 0) -> Curve:
 
 
 _demanded = partial(
-    Curve, "demanded", short="what is demanded", role=Role.BASELINE, source=sources.MECHANISM
+    Curve, "demanded", short="what is demanded", role=Role.BASELINE, source=theory.MECHANISM
 )
 BUDGETS = (
     _demanded(
@@ -518,7 +518,7 @@ def _level(key: str, label: str, primary: int = 0, **more: Any) -> Curve:
         label,
         MECHANISMS[key].short,
         Role.UPPER,
-        sources.CERTIFICATE,
+        theory.CERTIFICATE,
         value,
         unit="nats",
         points=lambda p: p.where_known(key),
@@ -538,7 +538,7 @@ _LEVELS = (
         "δᵢ by Proposition 4, part 2, the paper's budgets",
         "Proposition 4, part 2",
         Role.UPPER,
-        sources.PROPOSITION_4,
+        theory.PROPOSITION_4,
         lambda p: theory.proposition4_level(p.paper, p.swept, p.level_index),
         unit="nats",
         primary=0,
@@ -550,7 +550,7 @@ _LEVELS = (
         "L-LDP, whatever the beliefs (Proposition 3), the paper's budgets",
         "whatever the beliefs",
         Role.UPPER,
-        sources.PROPOSITION_3,
+        theory.PROPOSITION_3,
         lambda p: p.swept["releases"] * theory.totals(p.paper),
         unit="nats",
         primary=0,
@@ -571,7 +571,7 @@ _LEVELS = (
         "exact δᵢ on the corners for the prior (60), the paper's budgets",
         "",
         Role.LOWER,
-        sources.BRUTE_FORCE,
+        theory.BRUTE_FORCE,
         lambda p: p.brute_force[1] if p.brute_force else None,
         unit="nats",
         points=lambda p: p.where_brute_forced,
@@ -636,7 +636,7 @@ PLOTS = (
                 "mean of the reports, ± 1.96 standard deviations",
                 "mean of the reports",
                 Role.ESTIMATE,
-                sources.MECHANISM,
+                theory.MECHANISM,
                 draw=run_records.draw_reported,
                 mark=Mark.DOTS,
             ),

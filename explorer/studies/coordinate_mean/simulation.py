@@ -31,7 +31,7 @@ from explorer.studies.base.study import (
     Sweep,
 )
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean import theory
 from explorer.studies.coordinate_mean.demanded import MAX_COORDINATES, own_demand
 from explorer.studies.coordinate_mean.theory import Plan, demands_of, paper_plans, with_own
 from explorer.studies.guarantees.audits import Audited
@@ -321,7 +321,7 @@ def _series(
     bars = "median and quartiles" if request["dots"] == MEDIAN else "mean and 95 % interval"
     note = f"{bars} of {request['trials']} trials, seed {request.seed}, averages not projected"
     return tuple(
-        dots_series(f"{key}_simulated", f"simulated: {labels[key]}", sources.FIGURE_3, rows, note)
+        dots_series(f"{key}_simulated", f"simulated: {labels[key]}", theory.FIGURE_3, rows, note)
         for key, rows in dots.items()
         if rows
     )

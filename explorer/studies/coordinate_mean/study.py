@@ -33,7 +33,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
+from explorer.studies.coordinate_mean import guarantee, run_records, theory
 from explorer.studies.coordinate_mean.demanded import (
     CHOICES,
     MAX_COORDINATES,
@@ -385,7 +385,7 @@ class CoordinateMean(CurveStudy):
 
     id = "coordinate-mean"
     simulated = "local.coordinates/1"
-    references = sources.REFERENCES
+    references = theory.REFERENCES
     parameters = PARAMETERS
     plots = PLOTS
     points = MeanPoints

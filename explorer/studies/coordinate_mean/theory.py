@@ -1,4 +1,4 @@
-"""Mechanisms that meet demanded levels: budgets, channels, exact errors and bounds of a sweep."""
+"""Mechanisms that meet demanded levels: budgets, channels, exact errors, bounds, and sources."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -10,12 +10,81 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.privacy.coordinates.levels import bcdp_levels_from_logs
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
+from explorer.privacy.core.bound import (
+    COORDINATES as _PAPER,
+    BoolArray,
+    Bound,
+    FloatArray,
+    Reference,
+    Role,
+)
 from explorer.studies.base.builders import TYPED
 from explorer.studies.base.study import Context, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.coordinate_mean import sources
 from explorer.studies.coordinate_mean.demanded import OWN, OwnDemand
+
+MECHANISM = Reference(
+    _PAPER,
+    "Mechanisms 1 and 2, Theorem 2",
+    "B is half of what is printed: unbiased (errata coord-A1)",
+)
+BASELINE = Reference(_PAPER, "Appendix B.1, min δ-LDP", "Duchi et al.'s channel at level min δ")
+BEST_ZETA = Reference(
+    _PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata coord-A2)"
+)
+EXACT = Reference(
+    _PAPER,
+    "Mechanism 1 under the sharpened Proposition 4",
+    "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
+)
+HYBRID = Reference(
+    _PAPER,
+    "Mechanism 2 on disjoint channels",
+    "beyond the paper: channels that do not overlap meet the same certificate; searched",
+)
+THEOREM_2 = Reference(
+    _PAPER,
+    "Theorem 2, equation (17)",
+    "constant unknown; false for large increments (errata coord-A3)",
+)
+COROLLARY_1 = Reference(_PAPER, "Corollary 1", "constant unknown (errata coord-A3, coord-A4)")
+CENTRAL = Reference(
+    "Own yardstick",
+    "Laplace noise on each coordinate's mean",
+    "in the spirit of partial DP (Ghazi et al. 2023), not their algorithms",
+)
+PRIV_UNIT = Reference(
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018",
+    "PrivUnit₂",
+    "on corners drawn afresh with the record as mean, cap of smallest error; beyond the paper",
+)
+PROJECTED = Reference(_PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
+FIGURE_3 = Reference(_PAPER, "Figure 3", "drawn here from a seed")
+PROPOSITION_3 = Reference(_PAPER, "Proposition 3")
+PROPOSITION_4 = Reference(_PAPER, "Proposition 4, part 2")
+CERTIFICATE = Reference(
+    _PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
+)
+PROPOSITION_6 = Reference(
+    _PAPER,
+    "Proposition 6, equation (53)",
+    "one channel a coordinate with A_δ·c ≤ 1 and Σc ≤ ε, c in proportion to a power of min(δᵢ, ε)",
+)
+BRUTE_FORCE = Reference(
+    _PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
+)
+REFERENCES = (
+    MECHANISM,
+    PRIV_UNIT,
+    BASELINE,
+    BEST_ZETA,
+    EXACT,
+    HYBRID,
+    THEOREM_2,
+    COROLLARY_1,
+    CERTIFICATE,
+    PROPOSITION_6,
+)
 
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
 """Profiles of the demanded levels."""
@@ -494,7 +563,7 @@ def projected_bound(plans: Sequence[Plan], points: SweptPoints) -> Bound:
     for plan, x2, n in zip(plans, points["x2"], points["n"], strict=True):
         variance = np.maximum(plan.second - x2 * plan.squares, 0.0) / n
         value.append(co.clipped_normal_mse(0.0, np.sqrt(variance)).sum())
-    return Bound(np.array(value), Role.ESTIMATE, sources.PROJECTED)
+    return Bound(np.array(value), Role.ESTIMATE, PROJECTED)
 
 
 def central_error(demands: Sequence[Demand], points: SweptPoints) -> FloatArray:
@@ -610,4 +679,4 @@ def brute_force(
         value[j] = levels[place]
     once = fewer["releases"] == 1.0
     reason = "" if once.all() else "brute force is about one release"
-    return fewer, Bound(value, Role.LOWER, sources.BRUTE_FORCE, once, reason)
+    return fewer, Bound(value, Role.LOWER, BRUTE_FORCE, once, reason)

@@ -11,7 +11,7 @@ from explorer.studies.base.help_page import (
 )
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
-from explorer.studies.frequency import sources
+from explorer.studies.frequency import theory
 
 PAGE = Page(
     what=(
@@ -77,7 +77,7 @@ PAGE = Page(
             r"\right)^2",
         ),
     ),
-    sources=sources.REFERENCES,
+    sources=theory.REFERENCES,
     errata=(
         "The paper (v1) prints Laplace noise of scale 1/(nε), which is only 2ε-private: replacing "
         "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata user-E1).",

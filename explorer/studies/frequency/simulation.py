@@ -12,7 +12,7 @@ from explorer.privacy.spaces import Clustered
 from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Guarantee, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.frequency import sources
+from explorer.studies.frequency import theory
 from explorer.studies.frequency.theory import Calibration, Problem
 from explorer.studies.guarantees.audits import Audited
 
@@ -20,13 +20,13 @@ EVEN, SKEWED, ONE = "even", "skewed", "one"
 MAX_ITEMS = 512
 """Largest domain that is simulated."""
 ESTIMATES = {
-    "gkrr": ("GKRR, signed", sources.GKRR),
-    "gkrr_simplex": ("GKRR, nearest histogram in ℓ2", sources.GKRR),
-    "gkrr_emd": ("GKRR, nearest histogram in d_EM", sources.GKRR),
-    "hadamard_simplex": ("Hadamard response, nearest histogram", sources.HADAMARD),
-    "laplace_simplex": ("Laplace, nearest histogram", sources.LAPLACE),
-    "hadamard": ("Hadamard response, shifted to sum 1", sources.HADAMARD),
-    "laplace": ("Laplace, shifted to sum 1", sources.LAPLACE),
+    "gkrr": ("GKRR, signed", theory.GKRR),
+    "gkrr_simplex": ("GKRR, nearest histogram in ℓ2", theory.GKRR),
+    "gkrr_emd": ("GKRR, nearest histogram in d_EM", theory.GKRR),
+    "hadamard_simplex": ("Hadamard response, nearest histogram", theory.HADAMARD),
+    "laplace_simplex": ("Laplace, nearest histogram", theory.LAPLACE),
+    "hadamard": ("Hadamard response, shifted to sum 1", theory.HADAMARD),
+    "laplace": ("Laplace, shifted to sum 1", theory.LAPLACE),
 }
 """Labels and sources, in the order in which dots get the colours of the seven curves of theory."""
 _MEASURES = ("emd", "rmse", "cluster")

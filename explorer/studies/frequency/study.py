@@ -23,7 +23,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.base.sweeping import scalar_from, series_from
-from explorer.studies.frequency import sources, theory
+from explorer.studies.frequency import theory
 from explorer.studies.frequency.help import PAGE, PRESETS
 from explorer.studies.frequency.plots import (
     BEST,
@@ -331,7 +331,7 @@ def _name(p: FrequencyPoints) -> str:
 def _without_numbers(p: FrequencyPoints, why: str, complete: bool) -> Result:
     """Return an answer without numbers and the reason for it."""
     nowhere = np.full(p.swept.x.size + 1, np.nan)
-    bound = Bound(nowhere, Role.UPPER, sources.OWN, np.zeros(nowhere.shape, bool), why)
+    bound = Bound(nowhere, Role.UPPER, theory.EXPONENTIAL, np.zeros(nowhere.shape, bool), why)
     return Result(
         p.request,
         p.fidelity,
@@ -574,7 +574,7 @@ def _guarantee(
         pairs=((alpha * near, delta),),
         qualified=True,
         about=f"{secret} ({name})",
-        references=(sources.GKRR, sources.HADAMARD, sources.LAPLACE),
+        references=(theory.GKRR, theory.HADAMARD, theory.LAPLACE),
         differences=_DIFFERENCES,
     )
 
