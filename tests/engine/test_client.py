@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.engine.compute.client import ComputeClient
+from explorer.engine.compute.client import AnswerStream, ComputeClient
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.compute.process import ServerProcess
-from explorer.engine.compute.stream import AnswerStream
 from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving import SolveGoal, solve

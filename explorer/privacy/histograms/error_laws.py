@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.binomial import log_pmf
+from explorer.privacy.core.binomial import log_pmf, lower_tail, point, upper_tail
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import columns, vectorised
-from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 
 
 class ErrorLaw(NamedTuple):

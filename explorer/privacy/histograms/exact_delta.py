@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.binomial import log_pmf, log_pmf_at
+from explorer.privacy.core.binomial import log_pmf, log_pmf_at, panels, reach, tail_sum
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import columns, scalar_if_0d, vectorised
-from explorer.privacy.histograms.binomial_sums import panels, reach, tail_sum
 
 _LARGE = 300.0
 

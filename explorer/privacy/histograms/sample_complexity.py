@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.binomial import stirling_error
+from explorer.privacy.core.binomial import lower_tail, point, stirling_error, upper_tail
 from explorer.privacy.core.vectorised import columns, vectorised
-from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users
 from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
 

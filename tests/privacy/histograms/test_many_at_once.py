@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.core.binomial import log_pmf, log_pmf_at
+from explorer.privacy.core.binomial import log_pmf, log_pmf_at, lower_tail, upper_tail
 from explorer.privacy.histograms import (
     Query,
     calibrate,
@@ -14,7 +14,6 @@ from explorer.privacy.histograms import (
     histogram_delta,
     noise_radius,
 )
-from explorer.privacy.histograms.binomial_sums import lower_tail, upper_tail
 from explorer.privacy.histograms.exact_delta import joint_deltas
 
 POINTS = st.lists(
