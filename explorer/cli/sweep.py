@@ -111,8 +111,7 @@ def sweep_command(
     continues. A table has a row per point.
     """
     from explorer.engine.session.recipe import Recipe
-    from explorer.figures.grid_export import GridJob, rendered_grid
-    from explorer.figures.grid_panels import shown_quantity
+    from explorer.figures.grid import GridJob, rendered_grid, shown_quantity
     from explorer.figures.view_state import ViewState
     from explorer.files import write_whole
     from explorer.studies.base.grid import Grid, axes_of
@@ -155,7 +154,7 @@ def sweep_command(
         write_whole(output, rendered_grid(job))
         report_written(output)
     if as_json:
-        from explorer.figures.grid_export import grid_document
+        from explorer.figures.grid import grid_document
 
         click.echo(json.dumps(grid_document(job), ensure_ascii=False, indent=1, allow_nan=False))
     elif output is None:

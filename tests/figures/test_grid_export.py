@@ -21,8 +21,17 @@ from explorer.engine.experiments import Checkpoint
 from explorer.engine.grid_runner import GridRunner
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.formats import Kind, by_suffix, of_kind
-from explorer.figures.grid_export import GridJob, columns_of, rendered_grid, rows_of
-from explorer.figures.grid_panels import headings, legend_series, panels, ranges, shape
+from explorer.figures.grid import (
+    GridJob,
+    columns_of,
+    headings,
+    legend_series,
+    panels,
+    ranges,
+    rendered_grid,
+    rows_of,
+    shape,
+)
 from explorer.figures.recipes import from_parquet, read_exported, read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
@@ -110,7 +119,7 @@ def test_pandas_reads_every_point_of_every_curve(study_id, answers) -> None:
 
 
 def test_no_parameter_is_called_like_a_column_of_the_table() -> None:
-    from explorer.figures.grid_export import _OWN_COLUMNS
+    from explorer.figures.grid import _OWN_COLUMNS
 
     for info in study_infos():
         keys = {p.key for p in get_study(info.id).parameters}

@@ -20,11 +20,11 @@ from explorer.engine.session.plot_view import (
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.export import ExportJob
 from explorer.figures.formats import by_suffix
-from explorer.figures.pins import pin_label
 from explorer.figures.recipes import read_recipe
 from explorer.figures.style import PIN_DASHES, series_styles
 from explorer.figures.tables import table_text
 from explorer.studies.base.study import Scale, Sweep
+from explorer.ui.bounds.reference_curves import pin_label
 from tests.ui.test_access import check
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from explorer.figures import captions
 from explorer.figures.geometry import axis_coordinates, bar_edges
-from explorer.figures.grid_export import GridJob
-from explorer.figures.grid_panels import (
+from explorer.figures.grid import (
+    GridJob,
     Panel,
     headings,
     legend_series,

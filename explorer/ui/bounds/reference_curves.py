@@ -23,10 +23,10 @@ from explorer.engine.session.imported_curves import (
 )
 from explorer.engine.session.plot_view import MAX_PINS, Pin
 from explorer.engine.session.session import Session
-from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
+from explorer.figures.captions import parameter_text
 from explorer.figures.recipes import read_exported
 from explorer.figures.style import PIN_DASHES, SeriesStyle
-from explorer.studies.base.study import Request, Result, parameter, quantity
+from explorer.studies.base.study import Request, Result, Series, parameter, quantity, relevant
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
@@ -37,6 +37,62 @@ from explorer.ui.controllers.study_controller import BackgroundAnswers
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.plot.labels import ElidedLabel, Swatch
+
+
+@dataclass(frozen=True)
+class PinnedAnswer:
+    """The answer to a pinned request on the current x axis.
+
+    Attributes
+    ----------
+    number : int
+        Of the pin, from 1; determines its dashes and is part of its curves' keys.
+    result : Result
+    hidden : frozenset of str
+        Keys of curves that are hidden, or were when the pin was created.
+    """
+
+    number: int
+    result: Result
+    hidden: frozenset[str] = frozenset()
+
+
+def pin_label(pinned: Request, present: Request) -> str:
+    """Return the label of a pin: the values that differ from the current ones.
+
+    The parameter on the x axis and the parameters it replaces do not count.
+    """
+    study = get_study(pinned.study)
+    swept = present.sweep.key if present.sweep is not None else ""
+    known = {p.key: p for p in study.parameters}
+    aside = {swept, *(known[swept].replaces if swept in known else ())}
+    here, now = dict(pinned.values), dict(present.values)
+    differences = [
+        parameter_text(p, here[p.key])
+        for p in study.parameters
+        if p.key not in aside
+        and not p.axis_only
+        and here[p.key] != now[p.key]
+        and relevant(p, here, pinned.quantity)
+    ]
+    if pinned.seed != present.seed:
+        differences.append(f"seed {pinned.seed}")
+    return "pinned: " + (", ".join(differences) or "as now")
+
+
+def with_pins(result: Result, pins: Sequence[PinnedAnswer]) -> Result:
+    """Return a result with the curves of pins below its own."""
+    more: list[Series] = []
+    for pin in pins:
+        label = pin_label(pin.result.request, result.request)
+        study = get_study(pin.result.request.study)
+        names = [study.short_name(s.key, s.label) for s in pin.result.series]
+        more += [
+            replace(s, key=f"pin{pin.number}:{s.key}", label=f"{name} ({label})", pin=pin.number)
+            for s, name in zip(pin.result.series, names, strict=True)
+            if s.key not in pin.hidden
+        ]
+    return replace(result, series=result.series + tuple(more)) if more else result
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from explorer.engine.grid_runner import grid_answer
 from explorer.engine.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.formats import Kind, by_suffix
-from explorer.figures.grid_export import GridJob, rendered_grid
+from explorer.figures.grid import GridJob, rendered_grid
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.studies.base.grid import Grid

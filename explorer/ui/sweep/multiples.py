@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListView, QListWidget, QList
 from explorer.figures import style
 from explorer.figures.captions import legend_label
 from explorer.figures.geometry import axis_coordinates, bar_edges
-from explorer.figures.grid_panels import Panel
+from explorer.figures.grid import Panel
 from explorer.figures.style import SeriesStyle
 from explorer.studies.base.numbers import APPROXIMATELY, format_number
 from explorer.studies.base.study import Series

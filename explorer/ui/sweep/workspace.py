@@ -23,7 +23,7 @@ from explorer.engine.session.plot_view import PlotView, hidden_keys
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.captions import parameter_text
 from explorer.figures.formats import Kind
-from explorer.figures.grid_panels import (
+from explorer.figures.grid import (
     best_curve,
     headings,
     legend_series,
