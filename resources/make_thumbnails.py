@@ -35,7 +35,7 @@ from explorer.studies.base.study import (
     quantity,
 )
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.gallery.gallery import STEPS
+from explorer.ui.gallery import STEPS
 
 FILE = "thumbnails.json.z"
 POINTS = 24

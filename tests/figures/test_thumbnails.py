@@ -15,7 +15,7 @@ from explorer.resources import resource_bytes
 from explorer.studies.base.plots import MAX_DEFAULT_CURVES
 from explorer.studies.base.result import Surface
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.gallery.gallery import STEPS, thumbnail
+from explorer.ui.gallery import STEPS, thumbnail
 from tests.studies.preset_answers import answer
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.comparison import axis_of, group_rows
 from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
-from explorer.ui.compare.workspace import COLUMNS, dots_of
+from explorer.ui.compare import COLUMNS, dots_of
 from tests.ui.test_access import check
 from tests.ui.tiny_study import TinyStudy
 

@@ -6,7 +6,7 @@ import math
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import ScalarResult
-from explorer.ui.bounds.readouts import readout_text
+from explorer.ui.bounds.plot_tables import readout_text
 
 
 def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled, qtbot) -> None:

@@ -14,7 +14,7 @@ from shiboken6 import Shiboken
 
 from explorer.studies.base.numbers import format_number
 from explorer.ui.app.tab_order import focus_chain
-from explorer.ui.gallery.gallery import Card
+from explorer.ui.gallery import Card
 from explorer.ui.widgets.number_slider import AccessibleSlider, NumberSlider
 from tests.ui.access import controls, name_of
 from tests.ui.small_map import SMALL_MAP

@@ -20,7 +20,7 @@ from explorer.ui.app.tab_order import FocusAreas
 from explorer.ui.app.tour import Tour
 from explorer.ui.base import theme as themes
 from explorer.ui.base.styled import plain_tip
-from explorer.ui.controllers.cached_checkins import CachedCheckins
+from explorer.ui.controllers.data_controller import CachedCheckins
 from explorer.ui.dialogs.about import Errata, about_dialog, keys_dialog, words_dialog
 from explorer.ui.dialogs.help_window import UserGuide
 from explorer.ui.dialogs.palette import KEY

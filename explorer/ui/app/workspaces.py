@@ -56,7 +56,7 @@ TOOLS = {
     "compare": WorkspaceSpec(
         "Compare",
         "Numbers of several questions side by side",
-        "explorer.ui.compare.workspace:CompareWorkspace",
+        "explorer.ui.compare:CompareWorkspace",
     ),
     "sweep": WorkspaceSpec(
         "Sweep",
@@ -66,7 +66,7 @@ TOOLS = {
     "figures": WorkspaceSpec(
         "Figures",
         "Figures, tables and examples of all papers, and the results of this program",
-        "explorer.ui.gallery.workspace:FiguresWorkspace",
+        "explorer.ui.gallery:FiguresWorkspace",
     ),
     "release": WorkspaceSpec(
         "Release",

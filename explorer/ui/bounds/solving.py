@@ -26,8 +26,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.panels.presets import preset_in_front
-from explorer.ui.plot.curve_plot import BoundsPlot
-from explorer.ui.plot.target_line import TargetLine
+from explorer.ui.plot.curve_plot import BoundsPlot, TargetLine
 from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.value_field import ValueField

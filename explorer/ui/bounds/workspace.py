@@ -37,8 +37,7 @@ from explorer.ui.base.styled import card
 from explorer.ui.base.theme import Theme
 from explorer.ui.bounds.axes import ActionRow, XAxis, YAxis, axis_words
 from explorer.ui.bounds.legend import ClaimSelector, CurveVisibility, Legend
-from explorer.ui.bounds.plot_tables import PlotTables
-from explorer.ui.bounds.readouts import LegendArea, ReadoutsTable
+from explorer.ui.bounds.plot_tables import LegendArea, PlotTables, ReadoutsTable
 from explorer.ui.bounds.reference_curves import IMPORTS, ImportedCurves, PinList, PinnedCurves
 from explorer.ui.bounds.solving import SolveBar, Solving
 from explorer.ui.bounds.value_line import SliderLine, ValueLineKeys

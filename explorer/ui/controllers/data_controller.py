@@ -1,11 +1,11 @@
-"""Loads check-in files in a thread, with progress and questions; logs access in the ledger.
+"""Loads check-in files in a thread, with progress and questions; logs access; clears their cache.
 
 A load that fails leaves the present data in place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,9 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from explorer import checkins  # imported late, in the thread
+from explorer.checkins.cache import CacheUse, cache_size, cache_use, clear_cache, sweep
 from explorer.checkins.errors import (
     LoadCancelled,
     MappingNeeded,
@@ -23,7 +25,7 @@ from explorer.checkins.errors import (
     printable,
     rows_readable,
 )
-from explorer.checkins.memory import database_bytes
+from explorer.checkins.memory import database_bytes, format_bytes
 from explorer.checkins.model import (
     Candidate,
     Dialect,
@@ -43,6 +45,7 @@ from explorer.geography.region import PlaneRegion, Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Origin, Selection, all_sides
+from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.controllers.preview import PreviewPicture, background_previews, first_region
 
@@ -50,9 +53,6 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.checkins.import_size import ImportSize
     from explorer.checkins.sources import SniffedSource
-
-if TYPE_CHECKING:
-    from explorer.checkins import CheckinData
 
 
 class AccessLog(QObject):
@@ -636,3 +636,75 @@ def _why_unsure(preview: Preview) -> str:
     if preview.confidence < CONFIDENT_SHARE:
         return rows_readable(preview.confidence)
     return "The file has no header, so the columns were guessed from their contents."
+
+
+class CachedCheckins(QObject):
+    """Inspects the cache in a thread and asks before removing anything.
+
+    Attributes
+    ----------
+    question : QMessageBox or None
+        The open question.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        show_status: Callable[[str], None],
+        show_problem: Callable[[Problem], None],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._show_status = window, show_status
+        self.question: QMessageBox | None = None
+        self._job = LatestJob("looking after cached check-ins", self)
+        self._job.done.connect(lambda then, found: then(found))
+        self._job.failed.connect(lambda _then, error: show_problem(explain(error, "cache")))
+
+    def sweep(self) -> None:
+        """Remove files left by killed processes, silently."""
+        self._job.submit(lambda _nothing: None, lambda _task: sweep(checkins_cache()))
+
+    def ask(self) -> None:
+        """Show the size of the cache and ask whether to clear it."""
+        self._job.submit(self._ask, lambda _task: cache_use(checkins_cache()))
+
+    def close(self) -> None:
+        """Wait for running work."""
+        self._job.close()
+
+    def _ask(self, use: CacheUse) -> None:
+        if not use.size:
+            self._show_status("Nothing is kept of check-ins that were opened.")
+            return
+        files = f"{use.files:,} check-in file{'s' * (use.files != 1)}"
+        box = QMessageBox(self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Clear cached check-ins")
+        box.setText(f"Remove {format_bytes(use.size)} that are kept of {files} opened before?")
+        box.setInformativeText(
+            "The files themselves stay where they are, and so does what is open now. A file that "
+            "is opened again is read anew, which takes longer."
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        clear = box.addButton("Clear", QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        clear.clicked.connect(self._clear)
+        box.finished.connect(self._answered)
+        self.question = box
+        box.open()
+
+    def _answered(self, _code: int) -> None:
+        self.question = None
+
+    def _clear(self) -> None:
+        def work(_task: Task) -> tuple[int, int]:
+            folder = checkins_cache()
+            return clear_cache(folder), cache_size(folder)
+
+        self._job.submit(self._cleared, work)
+
+    def _cleared(self, found: tuple[int, int]) -> None:
+        freed, left = map(format_bytes, found)
+        stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
+        self._show_status(f"{freed} freed{stays}.")

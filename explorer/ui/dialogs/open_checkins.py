@@ -34,8 +34,12 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
-from explorer.ui.dialogs.question_cards import QuestionCards
-from explorer.ui.dialogs.reading_fields import PlaneFields, ReadingFields, SystemFields
+from explorer.ui.dialogs.reading_fields import (
+    PlaneFields,
+    QuestionCards,
+    ReadingFields,
+    SystemFields,
+)
 from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.boxes import ChoiceBox
 

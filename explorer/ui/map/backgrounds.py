@@ -1,4 +1,4 @@
-"""Files behind the map: opened and drawn by a worker process, listed with their credit.
+"""Files behind the map: opened and drawn by a worker process, listed with credit; planes' pictures.
 
 The panes show one picture, drawn for the view with a margin when the camera has come to rest; until
 then the last picture moves with the map. Nothing of it runs on the interface's thread but painting.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QImage, QPalette, QPixmap
 from PySide6.QtWidgets import (
@@ -24,10 +25,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.bounded import call
-from explorer.engine.runtime import file_value
+from explorer.engine.runtime import FileNotOpenError, file_value
+from explorer.engine.service import StudyService
 from explorer.engine.session.schema import KnownBackground
-from explorer.figures.pages.backdrop import BackgroundFile
+from explorer.figures.pages.backdrop import MAX_BYTES, BackgroundFile, pixels_of
 from explorer.figures.view_state import MAX_BACKGROUNDS
+from explorer.files import read_bounded
 from explorer.geography.background import (
     KINDS,
     MAX_PIXELS,
@@ -603,3 +606,87 @@ def ink_for(palette: QPalette) -> Ink:
     """Return the ink of lines and areas for a palette."""
     dark = palette.color(QPalette.ColorRole.Window).lightness() < 128
     return Ink((176, 184, 196), 1.0) if dark else Ink((90, 98, 112), 1.0)
+
+
+class Backdrop(QObject):
+    """Reads the picture in a thread and identifies it by name and content.
+
+    Signals
+    -------
+    changed()
+        Emitted when the picture changed or was removed.
+    """
+
+    changed = Signal()
+    _added = Signal(str, object)
+
+    def __init__(self, service: StudyService, banner: Banner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._service, self._banner = service, banner
+        self.value = ""
+        """Name and sha256 of the picture, as in `ViewState.picture`; empty for none."""
+        self.data = b""
+        self.pixels: np.ndarray | None = None
+        self.awaited = ""
+        """Name and sha256 of a picture whose file is not open yet."""
+        self._added.connect(self._open_awaited)
+        service.runtime.file_listeners.append(self._added.emit)  # in any thread
+        self._job = LatestJob("reading a picture", self)
+        self._job.done.connect(self._read)
+        self._job.failed.connect(self._failed)
+
+    @property
+    def name(self) -> str:
+        """Name of the picture's file, also if it is not open."""
+        name = (self.value or self.awaited).rpartition("#")[0]
+        return f"{name} (not open)" if self.awaited else name
+
+    def open(self, path: Path) -> None:
+        """Read a picture file and show it."""
+        service = self._service
+
+        def work(task: Task) -> tuple[str, bytes, np.ndarray]:
+            data = read_bounded(path, MAX_BYTES)
+            pixels = pixels_of(data, path.name)
+            return service.add_file(path, task.check), data, pixels
+
+        self._job.submit(path, work)
+
+    def restore(self, value: str) -> None:
+        """Show the picture of a view state when its file is open; an empty name removes it."""
+        if value == self.value:
+            return
+        self.clear()
+        if not value:
+            return
+        try:
+            self.open(self._service.runtime.file(value))
+        except FileNotOpenError:
+            self.awaited = value
+            self.changed.emit()
+
+    def _open_awaited(self, value: str, path: Path) -> None:
+        if value == self.awaited:
+            self.open(path)
+
+    def clear(self) -> None:
+        """Remove the picture."""
+        self._job.cancel()
+        if self.value or self.awaited:
+            self.awaited = ""
+            self.value, self.data, self.pixels = "", b"", None
+            self.changed.emit()
+
+    def close(self) -> None:
+        """Stop and wait for the thread."""
+        self._service.runtime.file_listeners.remove(self._added.emit)
+        self._job.close()
+
+    def _read(self, _path: object, content: tuple[str, bytes, np.ndarray]) -> None:
+        self.value, self.data, self.pixels = content
+        self.awaited = ""
+        self._banner.settled("picture")
+        self.changed.emit()
+
+    def _failed(self, _path: object, error: Exception) -> None:
+        self._banner.show_problem(explain(error, "picture"))

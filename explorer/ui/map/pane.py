@@ -17,8 +17,7 @@ from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.map.backgrounds import Picture
-from explorer.ui.map.camera import MapCamera
-from explorer.ui.map.cells import beside, on_earth, plane_of
+from explorer.ui.map.camera import MapCamera, beside, on_earth, plane_of
 from explorer.ui.map.layers import HeatmapItem, MapLines, PictureItem
 from explorer.ui.map.measure import PointsTool, paint_measure
 from explorer.ui.map.overlay import (

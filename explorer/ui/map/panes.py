@@ -38,8 +38,7 @@ from explorer.studies.heatmap.parameters import (
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import tool_button
 from explorer.ui.map.backgrounds import Picture
-from explorer.ui.map.camera import WORLD_BOX, MapCamera
-from explorer.ui.map.cells import cell_of, cell_words, place_words
+from explorer.ui.map.camera import WORLD_BOX, MapCamera, cell_of, cell_words, place_words
 from explorer.ui.map.colour_bar import ColourBar, People, SharedBars, format_share
 from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.measure import MeasureTool, PolygonTool

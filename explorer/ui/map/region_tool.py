@@ -1,4 +1,4 @@
-"""Region tool: draws, moves and resizes the region by dragging."""
+"""Region tool: draws, moves and resizes the region by dragging; dialog for a polygon's corners."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, SignalInstance
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.engine.session.session import Session
-from explorer.geography.region import Box, PolygonRegion, Region
+from explorer.geography.region import Box, PolygonRegion, Region, parse_points, written_points
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.errors import Banner, Problem, explain
+from explorer.ui.base.styled import plain_label, styled_label
 
 GESTURE = "drag the region"
 """A drag is one undo step."""
@@ -249,3 +259,66 @@ class RegionDrag(QObject):
             self._session.set_selection(before, GESTURE)
         self._session.end_gesture()
         self.show_region()
+
+
+POINTS_EXAMPLE = "40.70, -74.02\n40.88, -73.93\n40.80, -73.90"
+POINTS_HELP = (
+    "One point a line: latitude, longitude in degrees, in order around the region. At least 3 "
+    "points; the last is joined to the first."
+)
+
+
+class RegionPointsDialog(QDialog):
+    """Edits the corners of a polygon, one a line.
+
+    Parameters
+    ----------
+    region : Region
+        Its corners are offered if it is a polygon.
+
+    Signals
+    -------
+    entered(object)
+        List of (latitude, longitude) of a valid polygon.
+    """
+
+    entered = Signal(object)
+
+    def __init__(self, region: Region, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Region from points")
+        self.edit = QPlainTextEdit("\n".join(written_points(region)))
+        self.edit.setPlaceholderText(POINTS_EXAMPLE)
+        self.edit.setTabChangesFocus(True)
+        self.edit.setMinimumHeight(220)
+        label = plain_label("&Points")
+        label.setBuddy(self.edit)
+        self.problem = styled_label("notes", " ", word_wrap=True)
+        self.problem.setMinimumHeight(3 * self.problem.fontMetrics().lineSpacing())
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.use = QPushButton("&Use this region")
+        self.use.setDefault(True)
+        buttons.addButton(self.use, QDialogButtonBox.ButtonRole.ActionRole)
+        self.use.clicked.connect(self._enter)
+        buttons.rejected.connect(self.reject)
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addStretch(1)
+        box = QVBoxLayout(self)
+        box.addWidget(styled_label("muted", POINTS_HELP, word_wrap=True))
+        box.addLayout(row)
+        box.addWidget(self.edit, 1)
+        box.addWidget(self.problem)
+        box.addWidget(buttons)
+        self.resize(420, 440)
+
+    def _enter(self) -> None:
+        try:
+            points = parse_points(self.edit.toPlainText())
+            PolygonRegion.of(points)
+        except ValueError as error:
+            self.problem.setText(str(error))
+            self.edit.setFocus()
+            return
+        self.entered.emit(points)
+        self.accept()

@@ -27,15 +27,19 @@ from explorer.studies.registry import study_info, study_infos
 from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.playback import InputWatcher
-from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
-from explorer.ui.dialogs.region_points import RegionPointsDialog
 from explorer.ui.map import tool_bar
-from explorer.ui.map.backgrounds import BackgroundBar, BackgroundMenu, Backgrounds, ink_for
-from explorer.ui.map.cells import beside, on_earth, overlap
+from explorer.ui.map.backgrounds import (
+    Backdrop,
+    BackgroundBar,
+    BackgroundMenu,
+    Backgrounds,
+    ink_for,
+)
+from explorer.ui.map.camera import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions, UsersLine
 from explorer.ui.map.layers import Dots, prepare_tiles
 from explorer.ui.map.measure import PointsTool
@@ -44,7 +48,7 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes, PaneChooser
 from explorer.ui.map.places import PlaceField, box_of
 from explorer.ui.map.preview import HINT, PreviewStack
-from explorer.ui.map.region_tool import RegionDrag
+from explorer.ui.map.region_tool import RegionDrag, RegionPointsDialog
 from explorer.ui.map.tool_bar import ToolBar
 from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel

@@ -58,9 +58,8 @@ from explorer.studies.heatmap.experiments.utility_report import (
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.ui.base.styled import plain_label, styled_label, tool_button
-from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.plot.curve_plot import BoundsPlot, TargetLine
 from explorer.ui.plot.labels import PlotLabel
-from explorer.ui.plot.target_line import TargetLine
 from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 from explorer.ui.widgets.number_table import NumberTable

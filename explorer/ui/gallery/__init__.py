@@ -1,1 +1,0 @@
-"""The Figures tab: presets of all studies, grouped by paper."""
