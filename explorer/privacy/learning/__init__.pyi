@@ -2,12 +2,6 @@ from explorer.privacy.coordinates.priv_unit import (
     PrivUnit as PrivUnit,
     priv_unit as priv_unit,
 )
-from explorer.privacy.learning.gradient_reports import (
-    CoordinateReport as CoordinateReport,
-    HadamardReport as HadamardReport,
-    coordinate_report as coordinate_report,
-    hadamard_report as hadamard_report,
-)
 from explorer.privacy.learning.models import (
     SIDE as SIDE,
     Clippable as Clippable,
@@ -21,6 +15,8 @@ from explorer.privacy.learning.models import (
     losses as losses,
 )
 from explorer.privacy.learning.training import (
+    CoordinateReport as CoordinateReport,
+    HadamardReport as HadamardReport,
     Plan as Plan,
     Randomiser as Randomiser,
     Rates as Rates,
@@ -28,8 +24,10 @@ from explorer.privacy.learning.training import (
     State as State,
     advance as advance,
     averaged as averaged,
+    coordinate_report as coordinate_report,
     excess_risk as excess_risk,
     excess_risk_exact as excess_risk_exact,
+    hadamard_report as hadamard_report,
     moment as moment,
     randomiser_for as randomiser_for,
     rounds_of as rounds_of,

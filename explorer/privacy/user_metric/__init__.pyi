@@ -7,13 +7,6 @@ from explorer.privacy.user_metric.calibration import (
     several_users as several_users,
     transport_plan as transport_plan,
 )
-from explorer.privacy.user_metric.estimators import (
-    HadamardResponse as HadamardResponse,
-    emd_projection as emd_projection,
-    gkrr_estimate as gkrr_estimate,
-    laplace_histogram as laplace_histogram,
-    simplex_projection as simplex_projection,
-)
 from explorer.privacy.user_metric.exact_release import (
     IntegerTable as IntegerTable,
     LatticeQuery as LatticeQuery,
@@ -25,28 +18,33 @@ from explorer.privacy.user_metric.exact_release import (
     shuffled as shuffled,
     table_draw as table_draw,
 )
-from explorer.privacy.user_metric.frequency_errors import (
+from explorer.privacy.user_metric.frequency import (
     MAX_METRIC_ITEMS as MAX_METRIC_ITEMS,
     Blocks as Blocks,
+    HadamardResponse as HadamardResponse,
     MetricFrequency as MetricFrequency,
     corollary68_remark as corollary68_remark,
     emd_bound as emd_bound,
+    emd_projection as emd_projection,
     gkrr_cluster_excess as gkrr_cluster_excess,
     gkrr_cluster_mse as gkrr_cluster_mse,
     gkrr_coefficients as gkrr_coefficients,
     gkrr_emd_bound as gkrr_emd_bound,
+    gkrr_estimate as gkrr_estimate,
     gkrr_excess as gkrr_excess,
     gkrr_inverse as gkrr_inverse,
     gkrr_mse as gkrr_mse,
     hadamard_cluster_mse_bound as hadamard_cluster_mse_bound,
     hadamard_mse as hadamard_mse,
     laplace_emd_mean as laplace_emd_mean,
+    laplace_histogram as laplace_histogram,
     laplace_l1_mean as laplace_l1_mean,
     laplace_mse as laplace_mse,
     laplace_scale as laplace_scale,
     one_item_grr_mse as one_item_grr_mse,
     one_item_hadamard_mse as one_item_hadamard_mse,
     priv_unit_histogram_mse as priv_unit_histogram_mse,
+    simplex_projection as simplex_projection,
     theorem66_bound as theorem66_bound,
     theorem66_remark as theorem66_remark,
 )

@@ -17,7 +17,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.core.roots import root_near
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
-from explorer.privacy.user_metric.frequency_errors import MAX_DOMAIN
+from explorer.privacy.user_metric.frequency import MAX_DOMAIN
 from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
 
 
