@@ -21,7 +21,7 @@ import numpy as np
 from explorer.checkins.cache import Entry
 from explorer.checkins.database import SharedConnection, connect, parquet_table
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.layout import ARRAYS, LAYOUT, Layout
+from explorer.checkins.layout import ARRAYS, LAYOUT, Columns, Layout, WorkingSets
 from explorer.checkins.memory import allow_files
 from explorer.checkins.model import (
     Box,
@@ -54,7 +54,6 @@ from explorer.checkins.selection import RowCache, RowSelection, SelectedRows, Sh
 from explorer.checkins.sharding import shard_folder
 from explorer.checkins.sources import DataFiles
 from explorer.checkins.store import DUPLICATES, ROWS, USERS, read_columns, read_report
-from explorer.checkins.working_set import Columns, WorkingSets
 from explorer.polygon import Polygon
 from explorer.user_rows import TURN, BoxFilter
 

@@ -30,7 +30,6 @@ from explorer.checkins.database import (
     written_file,
 )
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.import_size import max_rows_in_memory
 from explorer.checkins.layout import LAYOUT, Layout
 from explorer.checkins.loading import check_plan, refuse_questions
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
@@ -59,7 +58,7 @@ from explorer.checkins.readers.parquet import (
     near_rows,
 )
 from explorer.checkins.sampling import hash_ids, sample_key
-from explorer.checkins.sharding import find_repeated, shard_folder
+from explorer.checkins.sharding import find_repeated, max_rows_in_memory, shard_folder
 from explorer.checkins.sources import (
     DataFiles,
     SniffedSource,

@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from explorer.checkins.layout import Layout
+from explorer.checkins.layout import Layout, quick_rows
 from explorer.checkins.model import FloatArray, IndexArray
 from explorer.checkins.sampling import HashArray
-from explorer.checkins.working_set import quick_rows
 from explorer.user_rows import BoxFilter, Whole
 
 Companion = TypeVar("Companion")

@@ -23,13 +23,6 @@ from explorer.checkins import cache, open_checkins
 from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
-from explorer.checkins.import_size import (
-    MIN_BYTES_PER_ROW,
-    ImportSize,
-    estimated_rows,
-    max_rows_in_memory,
-    plan_import,
-)
 from explorer.checkins.loading import spelling_notes
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
@@ -39,9 +32,14 @@ from explorer.checkins.queries import joined_ends, longitudes_of
 from explorer.checkins.readers.base import Plan
 from explorer.checkins.sharding import (
     DUPLICATES,
+    MIN_BYTES_PER_ROW,
+    ImportSize,
+    estimated_rows,
     line_of,
+    max_rows_in_memory,
     order_shard,
     part_folder,
+    plan_import,
     plan_task,
     shard_folder,
     split_part,

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinData, Reason, layout as layouts, open_checkins, working_set
-from explorer.checkins.layout import Layout
+from explorer.checkins import CheckinData, Reason, layout as layouts, open_checkins
+from explorer.checkins.layout import Layout, WorkingSets
 from explorer.checkins.sampling import hash_ids, sample_key
-from explorer.checkins.working_set import WorkingSets
 from explorer.privacy.heatmaps.row_pass import cells_of_rows, count_rows
 from explorer.studies.base.study import Cancelled
 from explorer.user_rows import BoxFilter, GridBox
@@ -256,7 +255,7 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole layout answers until they are there; they move on before the box leaves them."""
-    monkeypatch.setattr(working_set, "FEW_ROWS", 0)
+    monkeypatch.setattr(layouts, "FEW_ROWS", 0)
     monkeypatch.setattr(layouts, "_CHUNK_SIZE", 500)
     layout = data.layout()
     sets = WorkingSets(data._entry.file("layout"), lambda: layout)

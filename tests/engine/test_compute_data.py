@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from datasets.generate_checkins import main as generate
-from explorer.checkins import CheckinData, Mapping, open_checkins, working_set
+from explorer.checkins import CheckinData, Mapping, layout, open_checkins
 from explorer.checkins.data import StoredData
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute_tasks import DataQuestion, ask_data
@@ -145,7 +145,7 @@ def test_the_first_result_is_of_all_users(
 ) -> None:
     data = open_checkins(path, cache_dir=tmp_path / "cache")
     host.add_data(data)
-    monkeypatch.setattr(working_set, "SLOW_S", 0.0)
+    monkeypatch.setattr(layout, "SLOW_S", 0.0)
     monkeypatch.setattr(data._row_cache, "seconds_a_row", 1.0)
     request = request_for(data)
     assert next(host.fresh_answer(request, nothing)).early

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import open_checkins, working_set
+from explorer.checkins import layout, open_checkins
 from explorer.checkins.region_query import query_region
 from explorer.engine.computing import Computing
 from explorer.engine.executors.cluster import CERTIFICATES, Cluster
@@ -42,7 +42,7 @@ def test_the_first_shards_users_are_drawn_first_and_said_to_be_few(
         selection=Selection(data.fingerprint, Region(*CITY)),
         fidelity=Fidelity.COARSE,
     )
-    monkeypatch.setattr(working_set, "SLOW_S", 1e-6)
+    monkeypatch.setattr(layout, "SLOW_S", 1e-6)
     early, *others = host.fresh_answer(request, lambda: None)
     share = len(data.shards[0].users) / data.users
     assert 0 < share < 0.5

@@ -19,8 +19,8 @@ import pytest
 from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins, sharding
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, limit_memory
-from explorer.checkins.import_size import ImportSize
 from explorer.checkins.selection import ShardedRows
+from explorer.checkins.sharding import ImportSize
 from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.large_import import open_any_size
@@ -223,7 +223,7 @@ def test_no_room_on_the_disk_is_said_beforehand(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr("explorer.checkins.import_size.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("explorer.checkins.sharding.shutil.disk_usage", lambda _: usage)
     with pytest.raises(CheckinError, match="Make room"):
         open_any_size(folder, cache_dir=tmp_path / "cache", **SMALL)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinData, open_checkins, working_set
+from explorer.checkins import CheckinData, layout as layouts, open_checkins
 from explorer.checkins.selection import SelectedRows
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
@@ -124,7 +124,7 @@ def test_a_fine_map_is_drawn_coarser_while_it_moves(data: CheckinData) -> None:
 def test_where_counting_takes_long_the_first_users_are_drawn_first(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
-    monkeypatch.setattr(working_set, "SLOW_S", 1e-9)
+    monkeypatch.setattr(layouts, "SLOW_S", 1e-9)
     monkeypatch.setattr(data._row_cache, "seconds_a_row", 0.0)
     context = context_of(data)
     request = replace(request_for(mechanism=mechanism), selection=Selection("f" * 64, REGION))
@@ -132,7 +132,7 @@ def test_where_counting_takes_long_the_first_users_are_drawn_first(
     assert "of users" not in first[0].surface("private").label  # nobody knows how long it takes
     seconds = data._row_cache.seconds_a_row
     assert seconds > 0
-    monkeypatch.setattr(working_set, "QUICK_S", seconds * 1000)  # a quarter of the rows
+    monkeypatch.setattr(layouts, "QUICK_S", seconds * 1000)  # a quarter of the rows
     moved = Region(40.1, -73.9, 40.8, -73.2)
     request = replace(request, selection=Selection("f" * 64, moved))
     early, *others = HeatmapStudy().answer(request, context)
@@ -161,7 +161,7 @@ def test_where_counting_takes_long_the_first_users_are_drawn_first(
 def test_samples_are_never_drawn_of_fewer(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(working_set, "SLOW_S", 0.0)
+    monkeypatch.setattr(layouts, "SLOW_S", 0.0)
     monkeypatch.setattr(data._row_cache, "seconds_a_row", 1.0)
     assert data.points(REGION.box).preview_selection() is not None
     assert data.points(REGION.box, users=5).preview_selection() is None

@@ -95,7 +95,7 @@ def test_what_is_slow_is_said_beforehand_and_begun_only_if_wanted(
     settled(window)
     before = window.data.current
     folder = request.getfixturevalue("folder")  # from now on memory is small
-    monkeypatch.setattr("explorer.checkins.import_size.QUICK_S", 0.0)
+    monkeypatch.setattr("explorer.checkins.sharding.QUICK_S", 0.0)
     for wanted in (False, True):
         with qtbot.waitSignal(window.data.import_requested):
             window.files.open_data(folder)

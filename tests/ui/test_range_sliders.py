@@ -14,7 +14,7 @@ from PySide6.QtCore import QDateTime, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from explorer.checkins import import_size
+from explorer.checkins import sharding
 from explorer.studies.base.study import Origin, Result, Selection
 from explorer.ui.panels.data import TOO_LARGE, DataPanel
 from explorer.ui.panels.time_range import BEGIN, END, NO_TIMES, WHOLE, RangeSlider
@@ -245,7 +245,7 @@ def test_sliders_that_no_map_could_follow_are_off_and_say_why(
     assert not panel.time.slider.isEnabled()
     assert panel.time.slider.toolTip() == panel.time.why.text() == NO_TIMES
     assert panel.sample.slider.isEnabled()
-    monkeypatch.setattr(import_size, "IN_MEMORY", 100)
+    monkeypatch.setattr(sharding, "IN_MEMORY", 100)
     panel = _panel(window, qtbot, made_checkins(no_times.parent, rows=900))
     data = window.data.current
     assert data.larger_than_memory

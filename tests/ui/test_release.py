@@ -26,10 +26,10 @@ from explorer.release.plan import read_plan
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
 from explorer.release.subprocess_runner import draw_in_subprocess
-from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import COPIED, Draft
 from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of, read_format
 from explorer.ui.release.plan_page import COST_PAGE, FILE_PAGE, REVIEW_PAGE, WHAT_PAGE
+from explorer.ui.release.wizard import TypedFields
 from tests.release.plans import opened, plan_of, write_rows
 from tests.ui.test_access import check
 

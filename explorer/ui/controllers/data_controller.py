@@ -51,7 +51,7 @@ from explorer.ui.controllers.preview import PreviewPicture, background_previews,
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.import_size import ImportSize
+    from explorer.checkins.sharding import ImportSize
     from explorer.checkins.sources import SniffedSource
 
 

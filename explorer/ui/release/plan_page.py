@@ -40,17 +40,6 @@ from explorer.studies.base.numbers import at_least, at_most, format_number, near
 from explorer.studies.base.phrases import MAX_USEFUL_CHANCE, best_chance, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.release.cards import (
-    Card,
-    PhaseList,
-    TypedFields,
-    bold_label,
-    labelled,
-    mark_wrong,
-    reserved_label,
-    row_of,
-    set_lines,
-)
 from explorer.ui.release.draft import (
     NO_PERSON,
     REGION,
@@ -87,7 +76,19 @@ from explorer.ui.release.summary_panel import (
     error_lines,
     spread,
 )
-from explorer.ui.release.wizard import PageText, WizardFrame
+from explorer.ui.release.wizard import (
+    Card,
+    PageText,
+    PhaseList,
+    TypedFields,
+    WizardFrame,
+    bold_label,
+    labelled,
+    mark_wrong,
+    reserved_label,
+    row_of,
+    set_lines,
+)
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.number_slider import AccessibleSlider
 from explorer.ui.widgets.number_table import NumberTable

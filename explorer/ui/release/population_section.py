@@ -25,10 +25,10 @@ from explorer.release.ledger.state import GATES, Account, Release
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.release.cards import bold_label, labelled, mark_wrong
 from explorer.ui.release.draft import LedgerState, gate_text
 from explorer.ui.release.fields import read_epsilon
 from explorer.ui.release.summary_panel import BudgetBar
+from explorer.ui.release.wizard import bold_label, labelled, mark_wrong
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 
 NEW = "new"

@@ -17,8 +17,8 @@ from explorer.release.rounding import rounded_up
 from explorer.studies.base.study import parameter
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label
-from explorer.ui.release.cards import Card, mark_wrong
 from explorer.ui.release.draft import Draft, LedgerState, PublicMap
+from explorer.ui.release.wizard import Card, mark_wrong
 
 WHAT = {
     CHECKINS: "Check-ins of other people",

@@ -29,7 +29,6 @@ from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme, is_narrow
-from explorer.ui.release.cards import Card, reserved_label, row_of, set_lines
 from explorer.ui.release.controller import Result
 from explorer.ui.release.draft import LedgerState, attacker_text
 from explorer.ui.release.files import (
@@ -42,6 +41,7 @@ from explorer.ui.release.files import (
     name_of,
 )
 from explorer.ui.release.summary_panel import bare_map, unit_of
+from explorer.ui.release.wizard import Card, reserved_label, row_of, set_lines
 from explorer.ui.widgets.boxes import CheckBox
 
 _DPI = 110
