@@ -57,7 +57,7 @@ class Layout:
         Whole numbers of `step` from `origin`, northwards and eastwards.
     t : ndarray of int32, shape (rows,), or None
         Whole seconds since 2000-01-01 UTC, rounded down, of the years that
-        `explorer.checkins.parsing.sql` lets pass; None without times.
+        `explorer.checkins.parsing.row_rules` lets pass; None without times.
     weight : ndarray of float64, shape (rows,), or None
         None where every row counts 1.
     image : ndarray of int32, shape (rows,), or None

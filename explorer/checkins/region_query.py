@@ -45,7 +45,7 @@ from explorer.checkins.model import (
 )
 from explorer.checkins.multifile import accept, head_check_of, plans_for, write_part
 from explorer.checkins.parsing.crs import crs_function
-from explorer.checkins.parsing.sql import typed_rows, with_added
+from explorer.checkins.parsing.row_rules import typed_rows, with_added
 from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.queries import EPOCH, seconds

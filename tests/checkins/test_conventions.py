@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from explorer.checkins import CheckinError, Mapping, MappingNeeded, Reason, open_checkins, sniff
 from explorer.checkins.database import connect, parquet_table
 from explorer.checkins.parsing.column_names import NAMES, key, language_of
-from explorer.checkins.parsing.row_errors import bad_cells
-from explorer.checkins.parsing.sql import text_source, typed_rows, with_instants
+from explorer.checkins.parsing.row_rules import bad_cells, text_source, typed_rows, with_instants
 from explorer.checkins.parsing.times import (
     COUNTED,
     EPOCHS,

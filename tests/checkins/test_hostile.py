@@ -12,7 +12,7 @@ import pytest
 
 from explorer.checkins import CheckinError, open_checkins, sniff
 from explorer.checkins.model import Mapping
-from explorer.checkins.parsing import ambiguities, guess_columns, numbers, row_errors, times
+from explorer.checkins.parsing import ambiguities, guess_columns, numbers, row_rules, times
 from explorer.checkins.parsing.column_names import key
 from explorer.privacy.releases import means
 from explorer.studies.base import csv_table
@@ -86,7 +86,7 @@ def test_no_long_field_reaches_a_pattern(steps: list[int], text: str) -> None:
     for decimal in ".,":
         assert numbers.number(text, decimal) is None
         assert not numbers.has_fraction(text, decimal)
-        assert row_errors.bad_cells(row, Mapping(0, 1, 2, 3), decimal)
+        assert row_rules.bad_cells(row, Mapping(0, 1, 2, 3), decimal)
         assert csv_table.number_field(text, ";", decimal) is None
     assert not numbers.has_thousands(text)
     assert times.formats_of(text) == ()

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from explorer.checkins import Reason, open_checkins
 from explorer.checkins.database import connect, parquet_table
-from explorer.checkins.parsing.sql import id_expression
+from explorer.checkins.parsing.row_rules import id_expression
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.release.ledger.keys import person_mark
 from explorer.release.rows.format import FileFormat

@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
 from explorer.figures.style import THEMES
+from explorer.ui.base.theme import map_style_for
 from explorer.ui.map.contributions import Contributions
-from explorer.ui.plot.map_style import style_for
 from tests.ui.map_page import MapPage, made_checkins, opened
 
 pytestmark = pytest.mark.full
@@ -49,7 +49,7 @@ def filled(map_page: MapPage) -> Contributions:
 def bars(view: Contributions) -> int:
     """Return the number of pixels in the colour of the first bars."""
     picture = view.bars.grab().toImage()
-    wanted = QColor(THEMES[style_for(view.palette()).theme].curves[0]).rgb()
+    wanted = QColor(THEMES[map_style_for(view.palette()).theme].curves[0]).rgb()
     return sum(
         picture.pixel(x, y) == wanted
         for x in range(0, picture.width(), 3)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMessageBox
 
 import explorer.checkins
 from explorer.checkins import LoadCancelled, Mapping, sources
-from explorer.checkins.parsing.row_errors import bad_cells
+from explorer.checkins.parsing.row_rules import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.preview import first_region
 from explorer.ui.panels.time_range import month_ranges

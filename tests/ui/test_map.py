@@ -19,12 +19,12 @@ from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Fidelity, Result, ScalarResult, Surface
+from explorer.ui.base.theme import MAP_LIGHT
 from explorer.ui.map.colour_bar import format_share, round_step
 from explorer.ui.map.layers import tile_paths
 from explorer.ui.map.overlay import paint_rubber_band, rect_of
 from explorer.ui.map.panes import cell_of
 from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
-from explorer.ui.plot.map_style import LIGHT
 from tests.ui.dragging import Hand, drag_region, middle_of_region
 from tests.ui.map_page import MapPage
 
@@ -366,7 +366,7 @@ def test_the_box_of_a_drag_covers_no_colour_unless_it_is_refused(qapp) -> None:
         picture = QImage(60, 60, QImage.Format.Format_RGB32)
         picture.fill(QColor("#440154"))
         painter = QPainter(picture)
-        paint_rubber_band(painter, PixelBox(10.0, 10.0, 50.0, 50.0), LIGHT, refused)
+        paint_rubber_band(painter, PixelBox(10.0, 10.0, 50.0, 50.0), MAP_LIGHT, refused)
         painter.end()
         assert (picture.pixelColor(30, 30) != QColor("#440154")) == refused
         assert picture.pixelColor(11, 10) != picture.pixelColor(5, 5)

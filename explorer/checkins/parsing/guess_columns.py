@@ -47,7 +47,7 @@ from explorer.checkins.parsing.numbers import (
     number,
     point_in,
 )
-from explorer.checkins.parsing.row_errors import UNKNOWN_POSITION, bad_cells
+from explorer.checkins.parsing.row_rules import UNKNOWN_POSITION, bad_cells
 from explorer.checkins.parsing.times import (
     EPOCHS,
     SERIALS,

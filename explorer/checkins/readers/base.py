@@ -34,7 +34,7 @@ from explorer.checkins.parsing.guess_columns import (
 from explorer.checkins.parsing.line_scanner import MIN_COUNTED
 from explorer.checkins.parsing.numbers import decimal_sign
 from explorer.checkins.parsing.quoted import RowShape
-from explorer.checkins.parsing.sql import known_system, typed_rows, with_added
+from explorer.checkins.parsing.row_rules import known_system, typed_rows, with_added
 from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.scan import Scan

@@ -25,7 +25,7 @@ from explorer.checkins.database import (
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.memory import database_bytes, spill_bytes
 from explorer.checkins.model import Box, Dialect, Format, IsCancelled, Mapping, Preview
-from explorer.checkins.parsing.sql import TextColumns, text_columns, typed_rows
+from explorer.checkins.parsing.row_rules import TextColumns, text_columns, typed_rows
 from explorer.checkins.parsing.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (

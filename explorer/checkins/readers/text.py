@@ -24,7 +24,7 @@ from explorer.checkins.parsing.encodings import invalid_note
 from explorer.checkins.parsing.header import HeaderLines
 from explorer.checkins.parsing.line_scanner import CopyNeeded, LineScanner, scan_lines
 from explorer.checkins.parsing.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, split_quoted
-from explorer.checkins.parsing.sql import TEXT_ID, text_source, typed_rows, with_added
+from explorer.checkins.parsing.row_rules import TEXT_ID, text_source, typed_rows, with_added
 from explorer.checkins.parsing.streams import MAX_LINE, blocks, decoded_chunks, raw_chunks
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (

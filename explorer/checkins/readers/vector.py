@@ -17,7 +17,7 @@ from explorer.checkins.database import check, connect, identifier, plainly_named
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.parsing.crs import EXTRA, check_geojson, is_wkt, pyogrio
-from explorer.checkins.parsing.sql import TextColumns, known_system, text_columns
+from explorer.checkins.parsing.row_rules import TextColumns, known_system, text_columns
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     CheckHead,

@@ -12,12 +12,6 @@ from explorer.privacy.histograms.calibration import (
     calibrate as calibrate,
     least_users as least_users,
 )
-from explorer.privacy.histograms.error_laws import (
-    ErrorLaw as ErrorLaw,
-    error_law as error_law,
-    error_tail as error_tail,
-    output_law as output_law,
-)
 from explorer.privacy.histograms.exact_delta import (
     Adjacency as Adjacency,
     Directions as Directions,
@@ -26,6 +20,7 @@ from explorer.privacy.histograms.exact_delta import (
     histogram_delta as histogram_delta,
 )
 from explorer.privacy.histograms.mechanism import (
+    ErrorLaw as ErrorLaw,
     PointerChasing as PointerChasing,
     PointerJumping as PointerJumping,
     Sent as Sent,
@@ -33,6 +28,8 @@ from explorer.privacy.histograms.mechanism import (
     count_analyzer as count_analyzer,
     count_randomizer as count_randomizer,
     draw_support_samples as draw_support_samples,
+    error_law as error_law,
+    error_tail as error_tail,
     estimates as estimates,
     estimates_without as estimates_without,
     hist as hist,
@@ -40,6 +37,7 @@ from explorer.privacy.histograms.mechanism import (
     histogram_randomizer as histogram_randomizer,
     identify_support as identify_support,
     jump as jump,
+    output_law as output_law,
     pointer_chasing as pointer_chasing,
     pointer_jumping as pointer_jumping,
     shuffler as shuffler,

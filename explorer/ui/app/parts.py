@@ -20,10 +20,10 @@ from explorer.ui.base.styled import styled_label as styled_label
 from explorer.ui.controllers.data_controller import DataController as DataController
 from explorer.ui.controllers.file_controller import (
     FileController as FileController,
+    ParameterFiles as ParameterFiles,
     paths_in as paths_in,
     warm_readers as warm_readers,
 )
-from explorer.ui.controllers.parameter_files import ParameterFiles as ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController as StudyController
 from explorer.ui.dialogs.help_window import HelpWindow as HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel as GuaranteePanel

@@ -1,4 +1,6 @@
-"""Light and dark theme: palette, style sheet and spacing, in the colours of exported figures."""
+"""Light and dark theme: palette, style sheet, spacing, maps, in the colours of exported figures."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -399,3 +401,41 @@ NARROW_WIDTH = 1024
 def is_narrow(widget: QWidget) -> bool:
     """Return whether the window of a widget is narrow."""
     return widget.window().width() <= NARROW_WIDTH
+
+
+@dataclass(frozen=True)
+class MapStyle:
+    """Colours of the map as in exports, converted to Qt."""
+
+    theme: str
+    background: QColor
+    line: QColor
+    label: QColor
+    halo: QColor
+    region: QColor
+    warn_text: QColor
+    warn_back: QColor
+
+    @classmethod
+    def of(cls, theme: style.Theme) -> MapStyle:
+        """Return the colours of a theme."""
+        halo = QColor(theme.map_halo)
+        halo.setAlpha(210)
+        return cls(
+            theme.name,
+            QColor(theme.map_back),
+            QColor(theme.map_line),
+            QColor(theme.map_label),
+            halo,
+            QColor(theme.map_region),
+            QColor(theme.stamp_text),
+            QColor(theme.stamp_back),
+        )
+
+
+MAP_LIGHT, MAP_DARK = MapStyle.of(style.LIGHT), MapStyle.of(style.DARK)
+
+
+def map_style_for(palette: QPalette) -> MapStyle:
+    """Return the colours of maps that match a widget's palette."""
+    return MAP_DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else MAP_LIGHT

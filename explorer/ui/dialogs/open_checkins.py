@@ -27,12 +27,13 @@ from explorer.checkins.parsing.ambiguities import remaining_questions
 from explorer.checkins.parsing.column_names import ENGLISH, language_of
 from explorer.checkins.parsing.crs_guess import Points, is_e7, looks_swapped, points_of
 from explorer.checkins.parsing.numbers import has_fraction, number
-from explorer.checkins.parsing.row_errors import CellFault, bad_cells
+from explorer.checkins.parsing.row_rules import CellFault, bad_cells
 from explorer.checkins.parsing.times import time_formats
 from explorer.checkins.readers import get_reader
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label
+from explorer.ui.base.theme import map_style_for
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.dialogs.reading_fields import (
     PlaneFields,
@@ -40,7 +41,6 @@ from explorer.ui.dialogs.reading_fields import (
     ReadingFields,
     SystemFields,
 )
-from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.boxes import ChoiceBox
 
 NONE_RED = "Every cell shown can be read."
@@ -99,7 +99,7 @@ class FirstRows(QWidget):
 
     def judge(self, mapping: Mapping, roles: dict[int | None, str]) -> None:
         """Mark the cells that a mapping cannot read."""
-        style, preview = style_for(self.palette()), self.preview
+        style, preview = map_style_for(self.palette()), self.preview
         width, decimal = len(preview.columns), preview.dialect.decimal
         self._faults = {}
         for r in range(self.table.rowCount()):
@@ -146,7 +146,7 @@ class FirstRows(QWidget):
     def _say(self, *_: int) -> None:
         here = self.cell_problem(self.table.currentRow(), self.table.currentColumn())
         self.line.setText(here or (MOVE if self._faults else NONE_RED))
-        style = style_for(self.palette())
+        style = map_style_for(self.palette())
         self.line.setStyleSheet(f"color: {style.warn_text.name()};" if here else "")
 
 
@@ -585,7 +585,7 @@ class MappingDialog(QDialog):
         self.rows.judge(mapping, {getattr(mapping, role): name for role, name, _, _ in ROLES})
         swapped = looks_swapped(self.preview.rows, mapping, self.preview.dialect.decimal)
         self.swap_button.setVisible(bool(swapped))
-        style = style_for(self.palette())
+        style = map_style_for(self.palette())
         problem = self.problem
         total, good = len(self.preview.rows), self._readable()
         self.verdict.setText(

@@ -15,9 +15,9 @@ from explorer.studies.base.study import Result, Selection, Table
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.contributions import ALL, BIAS, HISTOGRAM
 from explorer.ui.base.styled import plain_label, styled_label, tool_button
+from explorer.ui.base.theme import map_style_for
 from explorer.ui.map.metrics import CURATOR
 from explorer.ui.map.tool_bar import make_action
-from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
@@ -132,7 +132,7 @@ class Bars(QWidget):
         """Draw the widget."""
         if self.table is None:
             return
-        theme = THEMES[style_for(self.palette()).theme]
+        theme = THEMES[map_style_for(self.palette()).theme]
         painter = QPainter(self)
         if not self.isEnabled():
             painter.setOpacity(0.4)

@@ -27,9 +27,9 @@ from explorer.geography.cities import shipped_cities
 from explorer.geography.coordinates import KM_PER_DEGREE, scale_bars
 from explorer.geography.region import Box, Region, scale_bars_for
 from explorer.studies.base.study import Overlay
+from explorer.ui.base.theme import MAP_DARK, MapStyle
 from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.region_tool import PixelBox
-from explorer.ui.plot.map_style import DARK, MapStyle
 
 MARGIN = 3.0
 LABELS_AT_MOST = 40
@@ -126,8 +126,8 @@ def city_stamps(
                 name = partial(texts.text, city.name, font, ratio=ratio)
                 dot, text = _dot(style, ratio), name(style=style)
                 top = y - text.height() / ratio / 2
-                stamps.append(in_ink(dot, lambda: _dot(DARK, ratio), x - 4, y - 4, covered))
-                stamps.append(in_ink(text, partial(name, style=DARK), left, top, covered))
+                stamps.append(in_ink(dot, lambda: _dot(MAP_DARK, ratio), x - 4, y - 4, covered))
+                stamps.append(in_ink(text, partial(name, style=MAP_DARK), left, top, covered))
                 break
     return stamps
 
@@ -144,7 +144,7 @@ def in_ink(
     found : QPixmap
         In the map's text colour.
     bright : callable
-        The same in the colour of `DARK`.
+        The same in the colour of `MAP_DARK`.
     covered : PixelBox or None
         Rectangle of the heatmap.
     """

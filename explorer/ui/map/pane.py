@@ -16,6 +16,7 @@ from explorer.figures.colour_maps import over_background
 from explorer.geography.basemap import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
+from explorer.ui.base.theme import MAP_DARK, MAP_LIGHT, MapStyle
 from explorer.ui.map.backgrounds import Picture
 from explorer.ui.map.camera import MapCamera, beside, on_earth, plane_of
 from explorer.ui.map.layers import HeatmapItem, MapLines, PictureItem
@@ -44,7 +45,6 @@ from explorer.ui.map.region_tool import (
     grip_at,
     usable,
 )
-from explorer.ui.plot.map_style import DARK, LIGHT, MapStyle
 
 
 class PaneView(pg.ViewBox):
@@ -123,7 +123,7 @@ class MapPane(pg.GraphicsView):
         self.setAccessibleName(name)
         self.setMinimumSize(*MIN_PANE_WIDTHS)
         self._camera = camera
-        self._style = LIGHT
+        self._style = MAP_LIGHT
         self._stamps: list[Stamp] | None = []
         self._show_cities = True
         self.region: Region | None = None
@@ -171,7 +171,7 @@ class MapPane(pg.GraphicsView):
         self.viewport().setAcceptDrops(False)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
         camera.changed.connect(self._look)
-        self.set_style(LIGHT)
+        self.set_style(MAP_LIGHT)
 
     # What is shown ---------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class MapPane(pg.GraphicsView):
         table = self.colours
         if self._opacity is None:
             return self._colours[0]
-        back = (DARK if self._dark else LIGHT).background
+        back = (MAP_DARK if self._dark else MAP_LIGHT).background
         ground = np.array([back.red(), back.green(), back.blue()])
         alpha = table[:, 3:] / 255
         return (table[:, :3] * alpha + ground * (1 - alpha)).round().astype(np.uint8)
@@ -446,7 +446,7 @@ class MapPane(pg.GraphicsView):
         top = height - result.height() / result.devicePixelRatio() - 4
         return [
             *shown,
-            in_ink(result, lambda: bar(DARK, arguments[3]), 8, top, covered),
+            in_ink(result, lambda: bar(MAP_DARK, arguments[3]), 8, top, covered),
         ]
 
     # Painting above the scene ----------------------------------------------------------------

@@ -37,6 +37,7 @@ from explorer.studies.heatmap.parameters import (
 )
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import tool_button
+from explorer.ui.base.theme import MAP_LIGHT, map_style_for
 from explorer.ui.map.backgrounds import Picture
 from explorer.ui.map.camera import WORLD_BOX, MapCamera, cell_of, cell_words, place_words
 from explorer.ui.map.colour_bar import ColourBar, People, SharedBars, format_share
@@ -44,7 +45,6 @@ from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.measure import MeasureTool, PolygonTool
 from explorer.ui.map.pane import MIN_PANE_WIDTHS, MapPane
 from explorer.ui.map.slot import PaneHeader, Slot
-from explorer.ui.plot.map_style import LIGHT, style_for
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 
 MAX_COLUMNS, MAX_ROWS = 3, 2
@@ -85,7 +85,7 @@ class MapPanes(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.camera = MapCamera(self)
-        self.style_of_map = LIGHT
+        self.style_of_map = MAP_LIGHT
         self._surfaces: dict[str, Surface] = {}
         self._tops: dict[str, float] = {}
         self._linked, self._colours = True, COLOUR_MAPS[0]
@@ -548,7 +548,7 @@ class MapPanes(QWidget):
             self._restyle()
 
     def _restyle(self) -> None:
-        style = style_for(self.palette())
+        style = map_style_for(self.palette())
         if style is self.style_of_map:
             return
         self.style_of_map = style

@@ -27,6 +27,7 @@ from explorer.studies.registry import study_info, study_infos
 from explorer.ui.base.errors import Banner, Problem, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.playback import InputWatcher
+from explorer.ui.base.theme import map_style_for
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace
@@ -52,7 +53,6 @@ from explorer.ui.map.region_tool import RegionDrag, RegionPointsDialog
 from explorer.ui.map.tool_bar import ToolBar
 from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
-from explorer.ui.plot.map_style import style_for
 
 MARGINS = (0, 8, 7, 8)
 """Of the page, in pixels: left, top, right, bottom."""
@@ -792,7 +792,7 @@ class MapWorkspace(Workspace):
             self._follow_device()
 
     def _follow_device(self) -> None:
-        ground = style_for(self.palette()).background
+        ground = map_style_for(self.palette()).background
         self.backgrounds.set_device(
             self.devicePixelRatioF(),
             ink_for(self.palette()),

@@ -37,7 +37,7 @@ from explorer.studies.heatmap.public import PRIOR_WEIGHT
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.base.styled import styled_label
-from explorer.ui.controllers.parameter_files import ParameterFiles
+from explorer.ui.controllers.file_controller import ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.plot.curves import SYMBOLS

@@ -47,9 +47,9 @@ from explorer.studies.heatmap.experiments.utility_search import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.theme import map_style_for
 from explorer.ui.controllers.workspace import Exported
 from explorer.ui.map.utility.plot import FILE, MORE_DRAWS, Parts, csv_of
-from explorer.ui.plot.map_style import style_for
 from explorer.ui.widgets.boxes import ChoiceBox
 
 
@@ -489,7 +489,7 @@ class UtilityView(QWidget):
         self.parts.show_state(self.answer, self.job.busy, able, more, self.draws)
 
     def _restyle(self) -> None:
-        self.plot.set_theme(style.theme(style_for(self.palette()).theme))
+        self.plot.set_theme(style.theme(map_style_for(self.palette()).theme))
         self.parts.colour_lines(self.lines)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -528,6 +528,9 @@ def export_curves(view: UtilityView) -> Exported | None:
         notes,
     )
     look = ViewState(
-        title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
+        title=TITLE,
+        theme=map_style_for(view.palette()).theme,
+        x_log=log_axis(axis),
+        y_log=measure.log,
     )
     return Exported(result, look, question.request, {"which": summary})
