@@ -609,7 +609,7 @@ def ink_for(palette: QPalette) -> Ink:
 
 
 class Backdrop(QObject):
-    """Reads the picture in a thread and identifies it by name and content.
+    """Reads the picture of a plane in a thread and identifies it by name and content.
 
     Signals
     -------

@@ -592,7 +592,7 @@ def _looks(result: Result) -> list[tuple[str, str]]:
 
 
 class TargetLine(QObject):
-    """Horizontal line across a plot with a label at the right end.
+    """Draggable horizontal line at a target value, with a label at the right end.
 
     Parameters
     ----------
