@@ -42,6 +42,7 @@ def install() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupt)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    sys.unraisablehook = _unraisable
     threading.Thread(target=_watch, args=(read,), daemon=True, name="signals").start()
     _state["installed"] = 1
 
@@ -138,14 +139,21 @@ def _interrupt(number: int, _frame: object) -> None:
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
+def _unraisable(problem: sys.UnraisableHookArgs) -> None:
+    """Report an exception in a destructor or callback, unless the program is being interrupted.
+
+    An interrupt there is lost; `_watch` ends the program all the same.
+    """
+    if "signal" not in _state:
+        sys.__unraisablehook__(problem)
+
+
 def _watch(read: int) -> None:
     while True:
         number = os.read(read, 1)[0]
         if number in SIGNALS:
             break
     _state.setdefault("signal", number)
-    # An interrupt in a destructor or a callback is reported and lost; the end comes all the same.
-    sys.unraisablehook = lambda _: None
     threading.excepthook = lambda _: None
     for function in _on_signal:
         with suppress(Exception):
