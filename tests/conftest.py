@@ -87,6 +87,9 @@ def _share_compiled(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="compiled-")
         os.environ["NUMBA_CACHE_DIR"] = folder.name
         config.add_cleanup(folder.cleanup)
+    shared = tempfile.TemporaryDirectory(prefix="answers-")
+    os.environ["EXPLORER_TESTS_WARM"] = shared.name  # see `tests.warm_answers`
+    config.add_cleanup(shared.cleanup)
 
 
 @pytest.fixture

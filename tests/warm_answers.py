@@ -1,0 +1,97 @@
+"""What takes longest of the map that windows begin with, computed once a run.
+
+Most tests open the window on the map of the synthetic sample and are about something else; the
+distances of that map took 2 s of processor time a window. Compute processes of tests find these six
+numbers in a file (`slow_results`), and compute the rest of the answer as the program does. Programs
+that tests start, and benchmarks, compute everything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explorer import checkins
+from explorer.engine.paths import checkins_cache
+from explorer.engine.runtime import StudyRuntime, final_result
+from explorer.geography.region import Region
+from explorer.resources import resource_path, samples
+from explorer.studies.base.request import Origin, Request, Selection, all_sides
+from explorer.studies.base.study import default_request
+from explorer.studies.registry import get_study
+
+FOLDER = "EXPLORER_TESTS_WARM"
+"""Environment variable of the folder in which a run shares the results."""
+SLOW = ("heatmap average error", "heatmap draws", "heatmap distance")
+"""First entries of the cache keys of what takes longest."""
+
+
+def map_request() -> Request:
+    """Return the question that a window without a start page asks first."""
+    sample = samples()[0]
+    region = Region(*sample.suggested_region)
+    selection = Selection(sample.sha256, region, region_from=all_sides(Origin.PUBLIC))
+    return replace(default_request(get_study("heatmap")), selection=selection)
+
+
+class _Recording(StudyRuntime):
+    """A runtime that records the results of `SLOW`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow: dict[Hashable, Any] = {}
+
+    def cached(self, key: Any, make: Callable[[], Any], epoch: int | None = None) -> Any:
+        value = super().cached(key, make, epoch)
+        if key[1][0] in SLOW:
+            self.slow[key] = value
+        return value
+
+
+class WarmRuntime(StudyRuntime):
+    """A runtime that finds the results of the run, as long as no rows were read in another way."""
+
+    results: dict[Hashable, Any] = {}
+
+    def cached(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
+        if self.epoch == 0 and key in self.results:
+            return self.results[key]
+        return super().cached(key, make, epoch)
+
+
+def slow_results() -> dict[Hashable, Any]:
+    """Return the results by key; the first of a run's processes that asks has them computed."""
+    folder = os.environ.get(FOLDER)
+    if folder is None:
+        return {}
+    path = Path(folder) / "answers.pickle"
+    with (Path(folder) / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            # In a process of its own: threads of the database must not be forked.
+            subprocess.run([sys.executable, "-m", __name__, str(path)], check=True)
+    results: dict[Hashable, Any] = pickle.loads(path.read_bytes())
+    return results
+
+
+def main(path: Path) -> None:
+    """Answer the question and write which results took longest."""
+    runtime = _Recording()
+    with resource_path(samples()[0].file) as sample:
+        runtime.add_data(checkins.open_checkins(sample, cache_dir=checkins_cache()))
+    final_result(runtime, map_request())
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(pickle.dumps(runtime.slow))
+    unfinished.rename(path)
+    runtime.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
