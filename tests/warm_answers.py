@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from explorer import checkins
 from explorer.engine.paths import checkins_cache
@@ -58,7 +58,7 @@ class _Recording(StudyRuntime):
 class WarmRuntime(StudyRuntime):
     """A runtime that finds the results of the run, as long as no rows were read in another way."""
 
-    results: dict[Hashable, Any] = {}
+    results: ClassVar[dict[Hashable, Any]] = {}
 
     def cached(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
         if self.epoch == 0 and key in self.results:

@@ -130,7 +130,6 @@ _ALLOWED = {
     "cli/heatmap.py",
     "figures/pages/maps.py",
     "figures/recipes.py",
-    "ui/widgets/numbers.py",
     "studies/metric_space/files.py",
     "studies/metric_space/space.py",
 }

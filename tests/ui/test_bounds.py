@@ -273,11 +273,15 @@ def test_a_view_state_comes_back(tiny, settled) -> None:
 
 
 def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
+    seen = []
+    tiny.answered.connect(
+        lambda result: seen.append(
+            (result.complete, tiny.answer_state.text().split()[0], len(curve(tiny, "truth").x))
+        )
+    )
     tiny.session.set_value("slow", True)
-    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("coarse"))
-    assert len(curve(tiny, "truth").x) == 10
-    qtbot.waitUntil(lambda: tiny.answer_state.text().startswith("complete"))
-    assert len(curve(tiny, "truth").x) == 100
+    qtbot.waitUntil(lambda: bool(seen) and seen[-1][0])
+    assert seen == [(False, "coarse", 10), (True, "complete", 100)]
 
 
 def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot, moon):

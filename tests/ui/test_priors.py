@@ -113,9 +113,15 @@ def test_an_earlier_release_is_chosen_from_a_ledger(
     first = row.menu.actions()[0]
     assert release[:8] in first.text()
     row.menu.close()
+    shown = []
+    window.session.changed.connect(
+        lambda state, _: shown.append(
+            (bool(state.request_of("heatmap")["prior_release"]), weights.isEnabled())
+        )
+    )
     first.trigger()
-    qtbot.waitUntil(lambda: bool(window.session.request("heatmap")["prior_release"]))
-    assert not weights.isEnabled()  # those of another map
+    qtbot.waitUntil(lambda: bool(shown))
+    assert shown[0] == (True, False)  # those of another map
     result = settled(window)
     assert weights.isEnabled()
     assert weights.isVisible()

@@ -31,7 +31,7 @@ FILE_PATTERN = re.compile(r"[^/\\\0]+#[0-9a-f]{64}")
 """A file as a value: its name and the sha256 of its content, never a path."""
 
 RELEASED = ".released"
-"""Suffix of maps that `explorer.release.priors.earlier_map` writes: instead of a file, a release of
+"""Suffix of maps that `explorer.engine.release_priors` writes: instead of a file, a release of
 a ledger is asked for."""
 
 
