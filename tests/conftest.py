@@ -75,21 +75,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _share_compiled(config: pytest.Config) -> None:
-    """Compile once a run, not once a process.
+    """Compile once, not once a process.
 
     Hundreds of processes are started. Where the environment forbids to keep byte code (as that of
     containers often does), each takes .7 s to compile our modules; each folder of caches would have
-    its own machine code, which takes 4 s.
+    its own machine code, which takes 7 s. The next run finds it where pytest keeps its cache.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    if "NUMBA_CACHE_DIR" not in os.environ:
-        folder = tempfile.TemporaryDirectory(prefix="compiled-")
-        os.environ["NUMBA_CACHE_DIR"] = folder.name
-        config.add_cleanup(folder.cleanup)
-    shared = tempfile.TemporaryDirectory(prefix="answers-")
-    os.environ["EXPLORER_TESTS_WARM"] = shared.name  # see `tests.warm_answers`
+    shared = tempfile.TemporaryDirectory(prefix="shared-")
     config.add_cleanup(shared.cleanup)
+    os.environ["EXPLORER_TESTS_SHARED"] = shared.name  # see `tests.warm_answers`
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        kept = hasattr(config, "cache")
+        folder = config.cache.mkdir("compiled") if kept else Path(shared.name, "compiled")
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o700)  # the program compiles into nothing that others could write
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,8 +28,8 @@ from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study
 
-FOLDER = "EXPLORER_TESTS_WARM"
-"""Environment variable of the folder in which a run shares the results."""
+FOLDER = "EXPLORER_TESTS_SHARED"
+"""Environment variable of the folder that the processes of a run share."""
 SLOW = ("heatmap average error", "heatmap draws", "heatmap distance")
 """First entries of the cache keys of what takes longest."""
 
@@ -66,17 +67,24 @@ class WarmRuntime(StudyRuntime):
         return super().cached(key, make, epoch)
 
 
-def slow_results() -> dict[Hashable, Any]:
-    """Return the results by key; the first of a run's processes that asks has them computed."""
+@contextmanager
+def one_at_a_time() -> Iterator[Path | None]:
+    """Let the processes of a run pass one after another; yields the folder they share, if any."""
     folder = os.environ.get(FOLDER)
     if folder is None:
-        return {}
-    path = Path(folder) / "answers.pickle"
-    with (Path(folder) / "lock").open("w") as lock:
+        yield None
+        return
+    with Path(folder, "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            # In a process of its own: threads of the database must not be forked.
-            subprocess.run([sys.executable, "-m", __name__, str(path)], check=True)
+        yield Path(folder)
+
+
+def slow_results(folder: Path) -> dict[Hashable, Any]:
+    """Return the results by key; the first process that asks has them computed."""
+    path = folder / "answers.pickle"
+    if not path.exists():
+        # In a process of its own: threads of the database must not be forked.
+        subprocess.run([sys.executable, "-m", __name__, str(path)], check=True)
     results: dict[Hashable, Any] = pickle.loads(path.read_bytes())
     return results
 

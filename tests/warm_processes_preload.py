@@ -12,15 +12,17 @@ from explorer.engine.compute import server
 from explorer.privacy.heatmaps.row_pass import compile_pass
 from explorer.privacy.transport.grid import grid_emd
 from explorer.studies.registry import get_study, study_infos
-from tests.warm_answers import WarmRuntime, slow_results
+from tests.warm_answers import WarmRuntime, one_at_a_time, slow_results
 from tests.warm_processes import WarmWorker
 
 LokyProcess._Popen = staticmethod(WarmWorker)
 for info in study_infos():
     get_study(info.id)
-compile_pass()
-grid_emd(np.eye(16), np.full((16, 16), 1 / 16))
-WarmRuntime.results = slow_results()
+with one_at_a_time() as folder:  # the first compiles, which takes 7 s
+    compile_pass()
+    grid_emd(np.eye(16), np.full((16, 16), 1 / 16))
+    if folder is not None:
+        WarmRuntime.results = slow_results(folder)
 server.StudyRuntime = WarmRuntime  # type: ignore[misc]
 gc.collect()
 gc.freeze()

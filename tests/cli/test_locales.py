@@ -26,7 +26,7 @@ assert locale.setlocale(locale.LC_ALL, "") == wanted, locale.setlocale(locale.LC
 box = ["--region", "40.6,-74.1,40.9,-73.8", "--resolution", "16"]
 for words in (
     ["studies"],
-    ["bounds", "shuffle-rdp"],
+    ["bounds", "choose-alpha"],
     ["heatmap", "sample", *box, "--quiet", "--json"],
     ["bounds", "--help"],
     ["errata"],
