@@ -71,12 +71,12 @@ def test_workspace_in_the_window(open_window, settled, qtbot) -> None:
     window = open_window(study="randomized-response")
     result = settled(window)
     gauge = window.workspaces["gauge"]
-    assert window.tabs.currentWidget() is gauge
+    assert window.pages.currentWidget() is gauge
     assert gauge.number.text() == f"{result.readout('error').value:.3g}"
     window.session.set_study("amplification")
     settled(window)
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
-    window.tabs.setCurrentWidget(gauge)
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
+    window.pages.setCurrentWidget(gauge)
     assert window.session.state.study == "randomized-response"
     with qtbot.waitSignal(window.output.controller.done):
         window.menus.actions["copy-numbers"].trigger()

@@ -51,7 +51,7 @@ def hover(plot, x: float, y: float) -> None:
 
 def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
     bounds = tiny.workspaces["bounds"]
-    assert tiny.tabs.currentWidget() is bounds
+    assert tiny.pages.currentWidget() is bounds
     assert tiny.windowTitle().startswith("Randomized response")
     assert "Randomized response" in [a.text() for a in tiny.menus.study_actions.actions()]
     line = curve(tiny, "truth")

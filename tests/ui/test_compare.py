@@ -41,7 +41,7 @@ def window(tiny_study, open_window, settled, qtbot):
     window.session.set_value("eps", 2.0)
     settled(window)
     ctrl_d(qtbot, window)
-    window.tabs.setCurrentWidget(window.tools["compare"])
+    window.pages.setCurrentWidget(window.tools["compare"])
     compare = window.tools["compare"]
     qtbot.waitUntil(lambda: len(compare.rows) == 2 and not compare.answers.busy)
     return window
@@ -74,11 +74,11 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     assert window.session.undo_text == "add to comparison"
     # The tool tab stays in front; the current study is unchanged.
     assert window.session.state.study == "tiny"
-    assert window.tabs.currentWidget() is window.tools["compare"]
+    assert window.pages.currentWidget() is window.tools["compare"]
 
 
 def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> None:
-    window.tabs.setCurrentWidget(window.workspaces["bounds"])
+    window.pages.setCurrentWidget(window.workspaces["bounds"])
     ctrl_d(qtbot, window)
     assert len(window.session.state.comparison) == 2
     assert "already" in window.statusBar().currentMessage()
@@ -87,7 +87,7 @@ def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> No
 @pytest.mark.main_path
 def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) -> None:
     window.session.set_study("shuffle-rdp")
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
     settled(window)
     legend = window.workspaces["bounds"].legend
     assert "cap" not in legend.front  # hidden by default, so it is left out
@@ -97,7 +97,7 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     keys = [e.key for e in window.session.state.comparison]
     assert "theorem1" in keys
     assert not {"cap", hidden} & set(keys)
-    window.tabs.setCurrentWidget(window.tools["compare"])
+    window.pages.setCurrentWidget(window.tools["compare"])
     qtbot.waitUntil(lambda: not window.tools["compare"].answers.busy)
     (row,) = [
         r
@@ -214,7 +214,7 @@ def test_curator_only_numbers_keep_their_stamp(secret_study, window, settled, qt
     window.session.set_study("secret")
     settled(window)
     ctrl_d(qtbot, window)
-    window.tabs.setCurrentWidget(window.tools["compare"])
+    window.pages.setCurrentWidget(window.tools["compare"])
     stamp = COLUMNS.index("Stamp")
     # The request was submitted a moment ago and is not busy yet.
     qtbot.waitUntil(lambda: texts(window, stamp) == ["", "", "curator only"])
@@ -258,7 +258,7 @@ def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
     again = open_window()
     settled(again)
     assert again.session.state.comparison == kept
-    again.tabs.setCurrentWidget(again.tools["compare"])
+    again.pages.setCurrentWidget(again.tools["compare"])
     qtbot.waitUntil(lambda: texts(again, VALUE) == ["= 0.7311", "= 0.8808"])
 
 
@@ -291,7 +291,7 @@ def test_the_smaller_bound_is_named_and_whether_that_is_proved(open_window, sett
         window.session.set_value("k", k)
         settled(window)
         ctrl_d(qtbot, window)
-        window.tabs.setCurrentWidget(window.tools["compare"])
+        window.pages.setCurrentWidget(window.tools["compare"])
         qtbot.waitUntil(lambda: not compare.answers.busy)
         assert [g.title for g in group_rows(compare.rows).groups] == [
             "k = 1,000 clients",
@@ -302,6 +302,6 @@ def test_the_smaller_bound_is_named_and_whether_that_is_proved(open_window, sett
         assert ("Proved" in said) == (k == 4000)
         assert "k =" not in compare.common_line.text()
         assert "T = 2,000 rounds" in compare.common_line.text()
-        window.tabs.setCurrentWidget(window.workspaces["bounds"])
+        window.pages.setCurrentWidget(window.workspaces["bounds"])
         window.session.undo()
         window.session.undo()

@@ -181,9 +181,9 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     window.output.copy("png")
     assert window.output.dialog is None
     assert said == [NO_PARTIAL_EXPORT, NO_PARTIAL_EXPORT]
-    window.tabs.setCurrentWidget(window.tools["compare"])
+    window.pages.setCurrentWidget(window.tools["compare"])
     assert actions[0].isEnabled()  # surrounding texts do not belong to the file
-    window.tabs.setCurrentWidget(page)
+    window.pages.setCurrentWidget(page)
     assert not actions[0].isEnabled()
     qtbot.waitUntil(lambda: page.preview.picture is None)
     assert all(action.isEnabled() for action in actions)

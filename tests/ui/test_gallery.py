@@ -19,7 +19,7 @@ def window(open_window, settled, qtbot):
     settled(window)
     page = window.tools["figures"]
     assert page.entries == []  # no study is imported before the tab is shown
-    window.tabs.setCurrentWidget(page)
+    window.pages.setCurrentWidget(page)
     qtbot.waitUntil(lambda: len({e.study_id for e in page.entries}) == studies_with_presets())
     return window
 
@@ -83,7 +83,7 @@ def test_arrows_choose_and_enter_opens_with_the_study_in_front(window, settled, 
     assert entry.study_id != "shuffle-rdp"
     assert session.state.study == entry.study_id
     assert session.request() == preset_request(get_study(entry.study_id), entry.item)
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
     assert not any(dock.isHidden() for dock in window.docks.values())
     settled(window)
     session.undo()  # one undo step
@@ -96,10 +96,10 @@ def test_a_preset_of_the_study_in_front_opens_too(window, settled, qtbot) -> Non
     layout = window.saved_layout()
     qtbot.mouseDClick(page.gallery.front, Qt.MouseButton.LeftButton)
     qtbot.mouseRelease(window, Qt.MouseButton.LeftButton)  # the page is closed by then
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
     assert window.saved_layout() == layout  # the layout saved while docks are hidden contains them
     settled(window)
-    window.tabs.setCurrentWidget(page)
+    window.pages.setCurrentWidget(page)
     window.reset_layout()
     assert not any(dock.isHidden() for dock in window.docks.values())
 

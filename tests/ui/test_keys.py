@@ -21,11 +21,16 @@ def window(open_window, settled):
 def test_tabs_panes_and_the_list_of_keys(window, qtbot) -> None:
     bounds = window.workspaces["bounds"]
     QTest.keyClick(window, Qt.Key.Key_3, CTRL)
-    assert window.tabs.currentWidget() is window.tools["compare"]
+    assert window.pages.currentWidget() is window.tools["compare"]
+    window.parameters.row("n").field.setFocus()
+    for _ in range(window.tabs.count()):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab, CTRL)
+        assert window.pages.currentIndex() == window.tabs.currentIndex()
+    assert window.tool is window.tools["compare"]
     window.show_all()
     QTest.keyClick(window, Qt.Key.Key_1, CTRL)
     assert not window.start.shown
-    assert window.tabs.currentWidget() is bounds
+    assert window.pages.currentWidget() is bounds
 
     def pane_of(widget):
         inside = (p for p in window.focus_areas() if p is widget or p.isAncestorOf(widget))

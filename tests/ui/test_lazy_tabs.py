@@ -8,7 +8,14 @@ import sys
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.figures.view_state import ViewState
 from explorer.ui.app import main_window
@@ -36,7 +43,7 @@ def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None
     assert [window.tabs.tabText(i) for i in range(window.tabs.count())] == titles
     qtbot.waitUntil(lambda: list(window.workspaces) == ["bounds", "map"])
     qtbot.waitUntil(lambda: len(window.tools) == 4)
-    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert window.pages.currentWidget() is window.workspaces["map"]
     assert window.tabs.count() == 6
     assert window.tools["figures"].entries == []  # no study is imported
     assert window.isActiveWindow()  # none of them was a window meanwhile
@@ -49,7 +56,7 @@ def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
     settled(window)
     qtbot.waitUntil(lambda: "map" in window.workspaces)
     window.session.set_study("heatmap")
-    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert window.pages.currentWidget() is window.workspaces["map"]
     assert settled(window).surfaces
     window.data_panel.show_report()
     window.data_panel.dialog("report").close()
@@ -81,13 +88,13 @@ def test_a_page_made_ahead_belongs_to_the_window_before_its_tab_does(open_window
 
 def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
-    bar = window.tabs.tabBar()
+    bar = window.tabs
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
     assert window.tool is not None
-    assert window.tabs.currentWidget() is window.tools["compare"]
+    assert window.pages.currentWidget() is window.tools["compare"]
     assert window.tools["compare"].isVisible()
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
     assert window.session.state.study != "heatmap"
     actions = window.workspaces["bounds"].view_actions()
     assert all(action.isVisible() for action in actions)
@@ -111,14 +118,14 @@ def test_the_tab_key_comes_to_all_of_a_late_page_and_leaves_it(qtbot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     column = QVBoxLayout(window)
-    before, after, tabs = QPushButton("before"), QPushButton("after"), QTabWidget()
-    pages = LazyTabs(tabs, {"a": TabFactory("A", Page), "b": TabFactory("B", Page)})
-    for widget in (before, tabs, after):
+    before, after, tabs, stack = QPushButton(), QPushButton(), QTabBar(), QStackedWidget()
+    pages = LazyTabs(tabs, stack, {"a": TabFactory("A", Page), "b": TabFactory("B", Page)})
+    for widget in (before, tabs, stack, after):
         column.addWidget(widget)
     assert (list(pages), pages.key_at(0), pages.key_at(1)) == ([], "a", "b")
     page = pages["a"]
     assert pages["a"] is page
-    assert tabs.currentWidget() is page
+    assert stack.currentWidget() is page
     assert "b" not in pages
     window.show()
     before.setFocus()
@@ -133,9 +140,11 @@ def test_the_tab_key_comes_to_all_of_a_late_page_and_leaves_it(qtbot) -> None:
 
 @made_ahead
 def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
-    tabs = QTabWidget()
-    qtbot.addWidget(tabs)
-    pages, done = LazyTabs(tabs, {"a": TabFactory("A", Page, (lambda: done.append("read"),))}), []
+    tabs, stack, done = QTabBar(), QStackedWidget(), []
+    for widget in (tabs, stack):
+        qtbot.addWidget(widget)
+    making = TabFactory("A", Page, (lambda: done.append("read"),))
+    pages = LazyTabs(tabs, stack, {"a": making})
     idle = IdleTasks(pages.pieces(), tabs)
     idle.begin()
     idle.begin()

@@ -501,6 +501,6 @@ def test_folded_groups_and_the_files_of_pins_and_comparison_come_back(
     assert second.parameters.folded == {"space"}
     assert not second.parameters.row("space_matrix").isVisible()
     assert second.service.runtime.files()[value] == matrix
-    second.tabs.setCurrentWidget(second.tools["compare"])
+    second.pages.setCurrentWidget(second.tools["compare"])
     qtbot.waitUntil(lambda: any(row.value for row in second.tools["compare"].rows))
     assert not any("not open" in row.missing for row in second.tools["compare"].rows)

@@ -47,7 +47,7 @@ def test_check_ins_opened_from_curves_are_shown_and_named(
     path = made_checkins(tmp_path).rename(tmp_path / LONG)
     with qtbot.waitSignal(window.data.loaded):
         window.files.open_data([path])
-    assert window.tabs.currentWidget() is window.workspaces["map"]
+    assert window.pages.currentWidget() is window.workspaces["map"]
     assert window.data.current.basename == LONG
     assert window.data_state.text().startswith(LONG)
     qtbot.waitUntil(lambda: window.current_result is not None)

@@ -141,7 +141,7 @@ def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monke
 def test_the_door_of_readers_opens_the_figures(window, qtbot) -> None:
     qtbot.mouseClick(button(window, "Browse the figures"), Qt.MouseButton.LeftButton)
     assert not window.start.shown
-    assert window.tabs.currentWidget() is window.tools["figures"]
+    assert window.pages.currentWidget() is window.tools["figures"]
 
 
 def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:

@@ -85,7 +85,13 @@ def test_a_new_answer_paints_its_own_texts_once_and_nothing_behind_them(
     settled(window)
     qtbot.wait(200)
     page, panel = window.workspaces["bounds"], window.parameters
-    behind = {"strip": page.answer, "area": page.beside, "panel": panel, "tabs": window.tabs}
+    behind = {
+        "strip": page.answer,
+        "area": page.beside,
+        "panel": panel,
+        "tabs": window.tabs,
+        "pages": window.pages,
+    }
     paints = Paints(
         number=page.answer.number,
         text=page.answer.text,

@@ -29,7 +29,7 @@ def window(open_window, settled):
     sweep = window.session.state.request.sweep
     window.session.set_sweep(replace(sweep, low=0.5, high=2.0, points=3))
     settled(window)
-    window.tabs.setCurrentWidget(window.tools["sweep"])
+    window.pages.setCurrentWidget(window.tools["sweep"])
     return window
 
 
@@ -166,7 +166,7 @@ def test_a_plot_tells_its_provenance_and_opens_in_bounds(window, sweep, grid, qt
     qtbot.keyClick(shown, Qt.Key.Key_Return)
     assert window.session.state.request["n"] == 1_000_000
     assert window.session.state.request["delta"] == 1e-6
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
     assert "changed since" in sweep.state.text()
     window.session.undo()
     assert window.session.state.request == before
@@ -199,10 +199,10 @@ def test_exported_tables_and_pictures_bring_the_grid_back(
     window.menus.actions["copy-numbers"].trigger()
     qtbot.waitUntil(lambda: "# recipe: " in QGuiApplication.clipboard().text())
     window.session.set_grid("amplification", Grid(), "nothing")
-    window.tabs.setCurrentWidget(window.workspaces["bounds"])
+    window.pages.setCurrentWidget(window.workspaces["bounds"])
     window.files.open_recipe(tmp_path / "grid.parquet")
     qtbot.waitUntil(lambda: sweep.current and sweep.answer.finished)
-    assert window.tabs.currentWidget() is sweep
+    assert window.pages.currentWidget() is sweep
     assert sweep.grid == grid.grid
 
 
@@ -211,7 +211,7 @@ def test_computing_is_stopped_and_goes_on(window, sweep, settled, qtbot) -> None
     settled(window)
     window.session.set_sweep(Sweep("T", 1, 1e6, 5))
     settled(window)
-    window.tabs.setCurrentWidget(sweep)
+    window.pages.setCurrentWidget(sweep)
     type_over(qtbot, sweep, 0, "eps0", "0.5:4:4")
     type_over(qtbot, sweep, 1, "n", "1e5:1e6:3")
     sweep.form.button.click()
@@ -232,7 +232,7 @@ def test_pages_and_colours_show_the_third_parameter(window, sweep, settled, qtbo
     settled(window)
     window.session.set_sweep(replace(window.session.state.request.sweep, points=3))
     settled(window)
-    window.tabs.setCurrentWidget(sweep)
+    window.pages.setCurrentWidget(sweep)
     window.session.set_grid(
         "unbounded", Grid(("eps=0.2,1", "r=0.008,0.1", "delta=1e-12,1e-9,1e-6")), "grid"
     )
@@ -270,7 +270,7 @@ def test_a_map_has_no_grid(open_window, settled) -> None:
 
     window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
-    window.tabs.setCurrentWidget(window.tools["sweep"])
+    window.pages.setCurrentWidget(window.tools["sweep"])
     sweep = window.tools["sweep"]
     assert not sweep.form.isEnabled()
     assert "Utility" in sweep.empty.text()

@@ -113,7 +113,7 @@ def test_tab_goes_from_parameters_over_answer_and_plot_to_the_menus(window) -> N
         bounds.below.tabBar(),
         bounds.below.import_button,
         window.guarantee.in_full,
-        window.tabs.tabBar(),
+        window.tabs,
     ]
     order = [w for w in order if w.isVisible() and w.isEnabled()]
     assert len(order) > 15
@@ -144,7 +144,7 @@ def test_every_control_of_a_tool_is_reached(window, tool, qtbot) -> None:
     if tool == "figures":
         qtbot.waitUntil(lambda: not window.tool.listing)
     qtbot.wait(100)  # a page may focus its first field
-    window.tabs.tabBar().setFocus(Qt.FocusReason.TabFocusReason)
+    window.tabs.setFocus(Qt.FocusReason.TabFocusReason)
     inside = [w for w in check(window) if window.tool.isAncestorOf(w)]
     assert len(inside) > 4
 
@@ -180,7 +180,7 @@ def test_every_control_of_map_data_and_utility_is_reached(open_window, settled, 
     measure.activated.emit(measure.currentIndex())
     qtbot.waitUntil(lambda: view.answer is not None and view.answer.finished)
     qtbot.waitUntil(lambda: not window.activity.running)
-    window.tabs.tabBar().setFocus()
+    window.tabs.setFocus()
     assert any(view.isAncestorOf(w) for w in check(window))
 
 

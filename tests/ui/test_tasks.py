@@ -273,7 +273,7 @@ def test_numbers_of_a_training_from_the_first_page_to_a_reviewer(
         settled(window)
         steps.chord(window, "Ctrl+Shift+D")
     compare = window.tools["compare"]
-    assert window.tabs.currentWidget() is compare
+    assert window.pages.currentWidget() is compare
     qtbot.waitUntil(lambda: bool(compare.rows) and not any(row.missing for row in compare.rows))
     lines = (line for line, place in enumerate(compare.entry_rows) if place is None)
     first, second = (compare.table.item(line, 0).text() for line in lines)
@@ -306,7 +306,7 @@ def test_a_figure_from_the_first_page_and_back_to_it(open_window, settled, qtbot
     with steps.at_most(3):
         steps.click(on_start(window, "Browse the figures"))
         figures = window.tools["figures"]
-        assert window.tabs.currentWidget() is figures
+        assert window.pages.currentWidget() is figures
         steps.type(figures.filters.words, "figure 2 (a) 14×", None)
         qtbot.waitUntil(lambda: not figures.listing)
         steps.click(figures.detail.open)

@@ -91,7 +91,7 @@ def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
         window.show_all()
         window.start.page.asked.emit(f"study:{STUDY}")
     assert window.tool is None
-    assert window.tabs.currentWidget() is window.workspaces["bounds"]
+    assert window.pages.currentWidget() is window.workspaces["bounds"]
 
 
 def test_no_menu_begins_or_ends_with_a_line_or_has_two_in_a_row(window) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QDockWidget, QMenu, QTabWidget, QWidget
+    from PySide6.QtWidgets import QDockWidget, QMenu, QTabBar, QWidget
 
     from explorer.studies.base.study import Result
     from explorer.ui.app.dock_area import DockArea
@@ -38,7 +38,7 @@ class WindowContext(WorkspaceHost):
     session_store: SessionStore
     banner: Banner
     docks: dict[str, QDockWidget]
-    tabs: QTabWidget
+    tabs: QTabBar
     study_page: HelpWindow
     parameters: ParametersPanel
 

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QScrollArea,
     QScrollBar,
+    QStackedWidget,
+    QTabBar,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -47,6 +49,7 @@ class DockArea(QMainWindow):
     Attributes
     ----------
     docks : dict of str to QDockWidget
+        Docks that can be moved, detached and hidden: not the row of tabs.
     """
 
     def __init__(self) -> None:
@@ -65,13 +68,23 @@ class DockArea(QMainWindow):
         """Layout before a dock was collapsed; None otherwise."""
         self._folded: QDockWidget | None = None
 
-    def set_central_tabs(self, tabs: QWidget) -> None:
-        """Set the central tabs; `beside` is the row that contains them."""
-        self.beside = QHBoxLayout(middle := QWidget())
-        self.beside.setContentsMargins(0, 0, 0, 0)
-        self.beside.setSpacing(0)
-        self.beside.addWidget(tabs, 1)
-        self.setCentralWidget(middle)
+    def set_central_pages(self, tabs: QTabBar, pages: QStackedWidget) -> None:
+        """Set the central pages, with their tabs in a row above them and the left dock.
+
+        The row is a dock that stays in its place: the right dock has the whole height beside it.
+        """
+        self.setCentralWidget(pages)
+        self._tabs = QDockWidget(tabs.accessibleName(), self)
+        self._tabs.setObjectName("dock-tabs")
+        self._tabs.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+        self._tabs.setTitleBarWidget(QFrame())  # a bare widget has a height of -1
+        self._tabs.toggleViewAction().setVisible(False)
+        row = QHBoxLayout(line := QWidget())
+        row.setContentsMargins(16, 0, 0, 0)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinAndMaxSize)
+        row.addWidget(tabs)
+        self._tabs.setWidget(line)
+        self._place_tabs()
 
     def add_dock(self, key: str, content: QWidget, area: Qt.DockWidgetArea, title: QWidget) -> None:
         """Add a dock named by its key; its title is also the handle to drag it by."""
@@ -79,6 +92,7 @@ class DockArea(QMainWindow):
         dock.setObjectName(f"dock-{key}")
         dock.setTitleBarWidget(title)
         dock.setWidget(content)
+        dock.setAllowedAreas(~Qt.DockWidgetArea.TopDockWidgetArea)
         self.addDockWidget(area, dock)
 
     def begin(self) -> None:
@@ -90,7 +104,7 @@ class DockArea(QMainWindow):
         """Restore the default layout."""
         self._aside, self._hidden = None, []
         self.fold(None)
-        self.restoreState(self._plain, LAYOUT_VERSION)
+        self._restore(self._plain)
         for dock in self.docks.values():
             dock.show()
         self._spread()
@@ -98,7 +112,7 @@ class DockArea(QMainWindow):
     def restore(self, layout: bytes) -> None:
         """Restore a layout returned by `saved`."""
         self.fold(None)
-        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+        self._restore(QByteArray(layout))
         self._unseen = None if self.isVisible() else layout
 
     def saved(self) -> bytes:
@@ -155,6 +169,19 @@ class DockArea(QMainWindow):
             self._spread()
         self._unseen, self._seen = None, True
 
+    def _restore(self, layout: QByteArray) -> None:
+        self.restoreState(layout, LAYOUT_VERSION)
+        for dock in self.docks.values():
+            if self.dockWidgetArea(dock) is Qt.DockWidgetArea.TopDockWidgetArea:
+                self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        self._place_tabs()
+
+    def _place_tabs(self) -> None:
+        """Place the row of tabs; older layouts have none, and store the corners, too."""
+        self.setCorner(Qt.Corner.TopRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self._tabs)
+        self._tabs.show()
+
     def _spread(self) -> None:
         self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)
 
@@ -174,7 +201,7 @@ class DockTitle(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setToolTip("Drag to move this pane; double-click to detach it or put it back")
         row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 12, 0)
+        row.setContentsMargins(9, 4, 12, 0)
         row.addWidget(content)
         row.addStretch(1)
 
@@ -256,7 +283,7 @@ class CompactLayout(QObject):
         self.rail = GuaranteeRail(panel)
         self.rail.hide()
         self.rail.clicked.connect(self.toggle)
-        dock_area.beside.addWidget(self.rail)
+        self.rail.setParent(dock_area)
         self.overlay = PanelOverlay(dock_area)
         self._before: QWidget | None = None
         """Widget that had the focus before the panel was opened."""
@@ -319,7 +346,9 @@ class CompactLayout(QObject):
             self._before.setFocus()
 
     def _place(self) -> None:
-        """Place the panel left of the strip, over the full height."""
-        strip = self.rail.width() if self.rail.isVisible() else 0
-        right = self._dock_area.width() - strip
-        self.overlay.setGeometry(right - _WIDTH, 0, _WIDTH, self._dock_area.height())
+        """Place the strip at the edge and the panel left of it, over the full height."""
+        area, height = self._dock_area, self._dock_area.height()
+        strip = self.rail.sizeHint().width() if self.rail.isVisible() else 0
+        area.setContentsMargins(0, 0, strip, 0)
+        self.rail.setGeometry(area.width() - strip, 0, strip, height)
+        self.overlay.setGeometry(area.width() - strip - _WIDTH, 0, _WIDTH, height)

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.app.frame import WindowFrame, first_map_study
@@ -62,12 +62,11 @@ class MainWindow(WindowFrame):
         self.parameter_files = parts.ParameterFiles(service, self)
         self.files = parts.FileController(session, service, self.data, self.session_store, self)
         self.output = parts.ExportActions(self)
-        self.tabs = QTabWidget(documentMode=True)
+        self.tabs, self.pages = QTabBar(drawBase=False, expanding=False), QStackedWidget()
         self.tabs.setAccessibleName("Workspaces")
-        self.tabs.tabBar().setDrawBase(False)
-        self.workspaces = parts.tabs_of(self, self.tabs, parts.OF_STUDIES)
-        self.tools = parts.tabs_of(self, self.tabs, parts.TOOLS)
-        self.dock_area.set_central_tabs(self.tabs)
+        self.workspaces = parts.tabs_of(self, self.tabs, self.pages, parts.OF_STUDIES)
+        self.tools = parts.tabs_of(self, self.tabs, self.pages, parts.TOOLS)
+        self.dock_area.set_central_pages(self.tabs, self.pages)
         self.start.set_dock_area(
             self.dock_area
         )  # before any part of it queries the width of the window
@@ -88,7 +87,7 @@ class MainWindow(WindowFrame):
         self._idle = IdleTasks(ahead, self, held=lambda: self.current_result is None and self.busy)
         self.built = True
         if not self.start.shown:
-            self.tabs.tabBar().setFocus()  # no field takes the keys of a page
+            self.tabs.setFocus()  # no field takes the keys of a page
         if self.isVisible():
             self._idle.begin()
 
@@ -156,7 +155,9 @@ class MainWindow(WindowFrame):
         self.files.opened.connect(self._opened)
         self.files.background.connect(self._open_background)
         self.session.changed.connect(self._state_changed)
-        self.tabs.currentChanged.connect(self._tab_selected)
+        self.tabs.currentChanged.connect(self.pages.setCurrentIndex)
+        self.pages.currentChanged.connect(self.tabs.setCurrentIndex)
+        self.pages.currentChanged.connect(self._tab_selected)
 
     def _workspace_built(self, key: str) -> None:
         page = self.workspaces[key]
@@ -196,7 +197,7 @@ class MainWindow(WindowFrame):
     @property
     def tool(self) -> Workspace | None:
         """The tool tab in front, or None; built on demand."""
-        key = self.tools.key_at(self.tabs.currentIndex())
+        key = self.tools.key_at(self.pages.currentIndex())
         return None if key is None else self.tools[key]
 
     @property
@@ -225,14 +226,14 @@ class MainWindow(WindowFrame):
         """Show a study; with a parameter, focus its row."""
         self.start.leave()
         self.session.set_study(study_id)
-        self.tabs.setCurrentWidget(self.workspace)
+        self.pages.setCurrentWidget(self.workspace)
         if parameter:
             self.parameters.reveal(parameter)
 
     def show_tool(self, key: str) -> None:
         """Show a tool tab."""
         self.start.leave()
-        self.tabs.setCurrentWidget(self.tools[key])
+        self.pages.setCurrentWidget(self.tools[key])
 
     def show_tab(self, place: int) -> None:
         """Show the tab at an index."""
@@ -316,7 +317,7 @@ class MainWindow(WindowFrame):
             if state.looks != old.looks:
                 self._show_beside()
             return
-        self.tabs.setCurrentWidget(self.workspace)
+        self.pages.setCurrentWidget(self.workspace)
         needs_data = get_study(state.study).needs_data
         self.sides.setTabVisible(1, needs_data)
         if self.left_side.card is not None:
@@ -499,10 +500,17 @@ class MainWindow(WindowFrame):
             self.files.open_any(*paths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Cancel running work with Escape, else end the tour, unless a focused widget does."""
+        """Cancel running work with Escape, else end the tour; turn the tabs with Ctrl+Tab.
+
+        A focused widget that takes these keys has precedence.
+        """
+        keys = QKeySequence.StandardKey
+        by = event.matches(keys.NextChild) - event.matches(keys.PreviousChild)
         escape = event.key() == Qt.Key.Key_Escape
         if (escape and self.activity.escape()) or (escape and self.built and self.menus.tour.end()):
             event.accept()
+        elif by and self.built and not self.start.shown:
+            self.show_tab((self.tabs.currentIndex() + by) % self.tabs.count())
         else:
             super().keyPressEvent(event)
 
@@ -514,9 +522,7 @@ class MainWindow(WindowFrame):
             self.left.emit()
             return
         self._idle.stop()
-        self.tabs.currentChanged.disconnect(
-            self._tab_selected
-        )  # tabs change while they are deleted
+        self.pages.currentChanged.disconnect()  # pages change while they are deleted
         self.session_store.close()
         self.output.close()
         self.files.close()

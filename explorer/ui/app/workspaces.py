@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 from pkgutil import resolve_name
 
-from PySide6.QtWidgets import QTabWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar
 
 from explorer.ui.base.lazy_tabs import LazyTabs, TabFactory
 from explorer.ui.controllers.workspace import Workspace
@@ -88,7 +88,10 @@ TOOLS = {
 
 
 def tabs_of(
-    window: WorkspaceHost, tabs: QTabWidget, specs: Mapping[str, WorkspaceSpec]
+    window: WorkspaceHost,
+    tabs: QTabBar,
+    stack: QStackedWidget,
+    specs: Mapping[str, WorkspaceSpec],
 ) -> LazyTabs[Workspace]:
     """Return the workspaces by key; each is built on demand."""
     factories = {
@@ -103,4 +106,4 @@ def tabs_of(
         )
         for key, spec in specs.items()
     }
-    return LazyTabs(tabs, factories)
+    return LazyTabs(tabs, stack, factories)

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
 BEGIN_AFTER_MS = 700
 """Delay from showing the window to the first piece."""
@@ -50,8 +50,10 @@ class LazyTabs(Mapping[str, Page]):
 
     Parameters
     ----------
-    tabs : QTabWidget
+    tabs : QTabBar
         Receives one tab per page immediately.
+    stack : QStackedWidget
+        Receives the pages, in the order of the tabs.
     makings : mapping of key to TabFactory
 
     Attributes
@@ -60,8 +62,10 @@ class LazyTabs(Mapping[str, Page]):
         Called with the key of each newly built page.
     """
 
-    def __init__(self, tabs: QTabWidget, makings: Mapping[str, TabFactory[Page]]) -> None:
-        self._tabs = tabs
+    def __init__(
+        self, tabs: QTabBar, stack: QStackedWidget, makings: Mapping[str, TabFactory[Page]]
+    ) -> None:
+        self._stack = stack
         self._makings = makings
         self._pages: dict[str, Page] = {}
         self._prepared: dict[str, Page] = {}
@@ -70,7 +74,8 @@ class LazyTabs(Mapping[str, Page]):
         self._stand_ins: dict[str, QWidget] = {}
         for key, making in makings.items():
             self._stand_ins[key] = QWidget()
-            tabs.setTabToolTip(tabs.addTab(self._stand_ins[key], making.title), making.tool_tip)
+            stack.addWidget(self._stand_ins[key])
+            tabs.setTabToolTip(tabs.addTab(making.title), making.tool_tip)
 
     def __getitem__(self, key: str) -> Page:
         if key not in self._pages:
@@ -91,7 +96,7 @@ class LazyTabs(Mapping[str, Page]):
 
     def key_at(self, index: int) -> str | None:
         """Return the key of the page at a tab index, built or not."""
-        shown = self._tabs.widget(index)
+        shown = self._stack.widget(index)
         for pages in (self._pages, self._stand_ins):
             for key in pages:
                 if pages[key] is shown:
@@ -116,15 +121,14 @@ class LazyTabs(Mapping[str, Page]):
             self._prepared[key] = self._makings[key].make()
 
     def _put_in_place(self, key: str, page: QWidget) -> None:
-        tabs, stand_in = self._tabs, self._stand_ins.pop(key)
-        at = tabs.indexOf(stand_in)
-        in_front = tabs.currentIndex() == at
-        with QSignalBlocker(tabs):
-            tabs.insertTab(at, page, self._makings[key].title)
-            tabs.setTabToolTip(at, self._makings[key].tool_tip)
-            tabs.removeTab(at + 1)
+        stack, stand_in = self._stack, self._stand_ins.pop(key)
+        at = stack.indexOf(stand_in)
+        in_front = stack.currentIndex() == at
+        with QSignalBlocker(stack):
+            stack.insertWidget(at, page)
+            stack.removeWidget(stand_in)
             if in_front:
-                tabs.setCurrentIndex(at)
+                stack.setCurrentIndex(at)
         stand_in.deleteLater()
 
 

@@ -33,14 +33,25 @@ def styled_label(name: str, text: str = "", *, word_wrap: bool = False) -> QLabe
 
 
 def tool_button(
-    text: str, tip: str = "", name: str = "", *, quiet: bool = False, checkable: bool = False
+    text: str,
+    tip: str = "",
+    name: str = "",
+    *,
+    quiet: bool = False,
+    link: bool = False,
+    checkable: bool = False,
 ) -> QToolButton:
-    """Return a tool button; `name` is for screen readers, `quiet` means no frame."""
+    """Return a tool button; `name` is for screen readers.
+
+    `quiet` means no frame, `link` the colour of links, too.
+    """
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)
     button.setAccessibleName(name)
-    button.setProperty("quiet", quiet)
+    button.setProperty("quiet", quiet or link)
+    if link:
+        button.setObjectName("link")
     button.setCheckable(checkable)
     return button
 

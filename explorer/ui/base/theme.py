@@ -224,7 +224,7 @@ def _sheet(c: Palette) -> str:
     QMainWindow, QMainWindow::separator {{ background: {c.window}; }}
     QMainWindow::separator {{ width: 5px; height: 5px; }}
     QMainWindow::separator:hover {{ background: {c.accent_soft}; }}
-    QMenuBar {{ background: {c.window}; padding: 2px 4px; }}
+    QMenuBar {{ background: {c.window}; padding: 1px 4px; }}
     QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
     QMenuBar::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
     QMenu {{ background: {c.field}; border: 1px solid {c.border}; padding: 4px; }}
@@ -238,12 +238,13 @@ def _sheet(c: Palette) -> str:
     QStatusBar::item {{ border: none; }}
     QWidget#dock-title, QDockWidget#dock-guarantee > QWidget {{ background: {c.panel}; }}
     QDockWidget#dock-question > QWidget {{ background: {c.window}; }}
-    QLabel#dock-name {{ color: {c.muted}; font-size: 8pt; font-weight: 700; }}
+    QLabel#dock-name {{ color: {c.muted}; font-size: 8pt; font-weight: 700;
+                        padding: 6px 0 0 7px; }}
     QScrollArea, QStackedWidget {{ background: transparent; }}
     QScrollArea > QWidget > QWidget {{ background: transparent; }}
     QTabWidget::pane {{ border: none; background: {c.panel}; }}
     QWidget#page {{ background: {c.window}; }}
-    QTabBar::tab {{ background: transparent; color: {c.muted}; padding: 7px 18px;
+    QTabBar::tab {{ background: transparent; color: {c.muted}; padding: 8px 18px 7px;
                     border-bottom: 2px solid transparent; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent};
                              background: {c.panel}; }}
@@ -302,6 +303,10 @@ def _sheet(c: Palette) -> str:
     QToolButton[quiet="true"]:hover {{ border-color: {c.border}; }}
     QToolButton[quiet="true"]:focus {{ border-color: {c.accent}; }}
     QToolButton#run {{ padding: 1px; }}
+    QToolButton#link {{ color: {c.accent}; padding: 2px 0; }}
+    QToolButton#link:hover {{ border-color: transparent; text-decoration: underline; }}
+    QToolButton#link:disabled {{ color: {faded}; }}
+    QToolButton#link::menu-indicator {{ image: none; width: 0; }}
     QPushButton#section, QPushButton#section:checked {{ background: transparent;
         border: 1px solid transparent;
         border-bottom: 1px solid {c.border}; border-radius: 0; padding: 3px 2px;

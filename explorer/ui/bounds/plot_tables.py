@@ -232,11 +232,10 @@ class PlotTables(QTabWidget):
         self.addTab(page, "Numbers")
         self.setTabToolTip(1, "x and every curve's y, as a table")
         tip = "Copy the table, or what is selected of it (Ctrl+C)"
-        self.copy_button = tool_button("Copy as …", tip, quiet=True)
-        self.copy_button.setObjectName("copy-as")
+        self.copy_button = tool_button("Copy as …", tip, link=True)
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         words, tip = import_curve.text().replace("&", ""), import_curve.toolTip()
-        self.import_button = tool_button(words, tip, words, quiet=True)
+        self.import_button = tool_button(words, tip, words, link=True)
         self.import_button.clicked.connect(lambda _=False: import_curve.trigger())
         corner = QWidget()
         beside = QHBoxLayout(corner)

@@ -527,7 +527,7 @@ class BackgroundBar(QFrame):
         self._files.setSpacing(12)
         self._files.addWidget(self.outline)
         self.add = tool_button(
-            "Add…", f"Open another background: {KINDS}", "Add a background", quiet=True
+            "Add…", f"Open another background: {KINDS}", "Add a background", link=True
         )
         self.add.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.add.clicked.connect(backgrounds.choose)

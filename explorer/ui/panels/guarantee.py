@@ -268,7 +268,7 @@ class GuaranteePanel(QScrollArea):
             "in full",
             "Show every condition in full, with its margin, and those that only single curves need",
             "Conditions in full",
-            quiet=True,
+            link=True,
             checkable=True,
         )
         self.in_full.toggled.connect(self._restyle)

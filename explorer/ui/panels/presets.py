@@ -299,7 +299,7 @@ class QuestionHeader(QWidget):
 
     def __init__(self, session: Session, show_all: Callable[[], object]) -> None:
         super().__init__()
-        self.all = tool_button("‹ All questions", "All questions (Alt+Home)", quiet=True)
+        self.all = tool_button("‹ All questions", "All questions (Alt+Home)", link=True)
         self.all.clicked.connect(lambda: show_all())
         self.name = styled_label("subtitle", word_wrap=True)
         self.question = styled_label("muted", word_wrap=True)
