@@ -190,7 +190,7 @@ class CommonBar(QWidget):
         self.button = tool_button("Set for all", tip)
         self.update_all = tool_button("Update all", "Compute cancelled and failed rows again")
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 12, 0)
+        row.setContentsMargins(12, 3, 12, 0)
         words = plain_label("Set")
         words.setBuddy(self.parameter)
         to = styled_label("muted", "to")

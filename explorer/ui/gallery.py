@@ -593,7 +593,7 @@ class Detail(QWidget):
         self.open.setDefault(True)
         self.open.clicked.connect(lambda: self.opened.emit(self._entry))
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 4, 10, 10)
+        layout.setContentsMargins(10, 3, 10, 10)
         layout.addWidget(area, 1)
         layout.addWidget(self.open)
 
@@ -658,7 +658,7 @@ class Filters(QWidget):
         self._papers_box = QVBoxLayout()
         self._papers_box.setSpacing(5)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 4, 8, 8)
+        layout.setContentsMargins(12, 3, 8, 8)
         layout.setSpacing(6)
         layout.addWidget(self.words)
         layout.addSpacing(4)

@@ -77,10 +77,10 @@ class DockArea(QMainWindow):
         self._tabs = QDockWidget(tabs.accessibleName(), self)
         self._tabs.setObjectName("dock-tabs")
         self._tabs.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
-        self._tabs.setTitleBarWidget(QFrame())  # a bare widget has a height of -1
+        self._tabs.setTitleBarWidget(QWidget())
         self._tabs.toggleViewAction().setVisible(False)
         row = QHBoxLayout(line := QWidget())
-        row.setContentsMargins(16, 0, 0, 0)
+        row.setContentsMargins(16, 0, 0, 1)  # an empty title has a height of -1
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinAndMaxSize)
         row.addWidget(tabs)
         self._tabs.setWidget(line)
@@ -201,7 +201,7 @@ class DockTitle(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setToolTip("Drag to move this pane; double-click to detach it or put it back")
         row = QHBoxLayout(self)
-        row.setContentsMargins(9, 4, 12, 0)
+        row.setContentsMargins(9, 3, 12, 0)
         row.addWidget(content)
         row.addStretch(1)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QTabBar, QWidget
 
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.app.frame import WindowFrame, first_map_study
 from explorer.ui.app.tab_order import focus_by_tab, tab_stops
 from explorer.ui.base.errors import explain
-from explorer.ui.base.lazy_tabs import IdleTasks
+from explorer.ui.base.lazy_tabs import IdleTasks, PageStack
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from explorer.ui.controllers.activity import duration_words, progress_words
 
@@ -62,7 +62,7 @@ class MainWindow(WindowFrame):
         self.parameter_files = parts.ParameterFiles(service, self)
         self.files = parts.FileController(session, service, self.data, self.session_store, self)
         self.output = parts.ExportActions(self)
-        self.tabs, self.pages = QTabBar(drawBase=False, expanding=False), QStackedWidget()
+        self.tabs, self.pages = QTabBar(drawBase=False, expanding=False), PageStack()
         self.tabs.setAccessibleName("Workspaces")
         self.workspaces = parts.tabs_of(self, self.tabs, self.pages, parts.OF_STUDIES)
         self.tools = parts.tabs_of(self, self.tabs, self.pages, parts.TOOLS)

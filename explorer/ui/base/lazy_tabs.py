@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QObject, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
@@ -41,6 +41,16 @@ class TabFactory(Generic[Page]):
     make: Callable[[], Page]
     pieces: tuple[Callable[[], object], ...] = ()
     tool_tip: str = ""
+
+
+class PageStack(QStackedWidget):
+    """Stack of pages whose least height is that of the page in front, not of the highest one."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize(
+            super().minimumSizeHint().width(), self.currentWidget().minimumSizeHint().height()
+        )
 
 
 class LazyTabs(Mapping[str, Page]):

@@ -239,7 +239,7 @@ def _sheet(c: Palette) -> str:
     QWidget#dock-title, QDockWidget#dock-guarantee > QWidget {{ background: {c.panel}; }}
     QDockWidget#dock-question > QWidget {{ background: {c.window}; }}
     QLabel#dock-name {{ color: {c.muted}; font-size: 8pt; font-weight: 700;
-                        padding: 6px 0 0 7px; }}
+                        padding: 7px 0 0 4px; }}
     QScrollArea, QStackedWidget {{ background: transparent; }}
     QScrollArea > QWidget > QWidget {{ background: transparent; }}
     QTabWidget::pane {{ border: none; background: {c.panel}; }}

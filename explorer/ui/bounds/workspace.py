@@ -52,7 +52,7 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.section import ShrinkArea
 from explorer.ui.widgets.staleness import StaleMark
 
-_MARGINS = (0, 4, 7, 8)
+_MARGINS = (0, 3, 7, 8)
 """In pixels around the cards; the dock's separator adds to the left one."""
 _NO_ANSWER = Headline("", "There is no answer. Change a value to compute again.")
 FADE_S = 0.15

@@ -54,7 +54,7 @@ from explorer.ui.map.tool_bar import ToolBar
 from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
 
-MARGINS = (0, 4, 7, 8)
+MARGINS = (0, 3, 7, 8)
 """Of the page, in pixels: left, top, right, bottom."""
 CARD_HEIGHT, PLACE_WIDTH, SIGN_WIDTH = 82, 150, 30
 FRAME_S = 0.04

@@ -458,7 +458,7 @@ class WizardFrame(QWidget):
         self._build_footer()
         self._build_side()
         left = QVBoxLayout()
-        left.setContentsMargins(16, 3, 16, 10)
+        left.setContentsMargins(16, 2, 16, 10)
         left.setSpacing(0)
         left.addWidget(self.steps)
         left.addSpacing(6)

@@ -178,7 +178,7 @@ class ReleaseWorkspace(Workspace):
             back.setObjectName("link")
             back.clicked.connect(lambda _=False: self.pages.setCurrentWidget(self.plan))
             row = QHBoxLayout()
-            row.setContentsMargins(12, 4, 12, 0)
+            row.setContentsMargins(12, 3, 12, 0)
             row.addWidget(back)
             row.addStretch(1)
             column.addLayout(row)

@@ -147,7 +147,7 @@ class GridForm(QWidget):
         self.third = ChoiceBox("Use of the third parameter")
         self.third.offer([("pages", "Pages"), ("colours", "Colours")], "pages")
         grid = QGridLayout(self)
-        grid.setContentsMargins(12, 4, 12, 0)
+        grid.setContentsMargins(12, 3, 12, 0)
         grid.setVerticalSpacing(3)
         grid.addWidget(self.about, 0, 0, 1, 4)
         for i, row in enumerate(self.rows):
