@@ -31,7 +31,7 @@ WIDTHS = [275, 272]
 RAIL_WIDTH = 1160
 """Width of the window up to which the guarantee is a strip: three columns cut names off."""
 LEAST_WIDTH = 1020
-"""Of all columns where the guarantee is a strip, at most."""
+"""Of all columns where the guarantee is a strip, whichever pages are built by now."""
 
 
 class _ScrollBar(QScrollBar):
@@ -159,8 +159,7 @@ class DockArea(QMainWindow):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size; where it is narrow the guarantee is a strip."""
-        least = super().minimumSizeHint()
-        return QSize(min(least.width(), LEAST_WIDTH), least.height())
+        return QSize(LEAST_WIDTH, super().minimumSizeHint().height())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Use the visible layout from now on; the first time, apply the default widths."""
