@@ -112,6 +112,7 @@ def test_the_guide_names_every_package() -> None:
     assert {package for package in packages - {"explorer"} if f"`{package}`" not in guide} == set()
 
 
+@pytest.mark.full
 def test_own_modules_are_imported_at_the_top() -> None:
     """Except where that would delay the window; commands import what they need when they run."""
     found = [

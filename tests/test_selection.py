@@ -56,6 +56,7 @@ def collected(suite: Path, *words: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
+@pytest.mark.full
 def test_both_parts_of_ci_run_each_test_once(suite: Path) -> None:
     selected, left_out = collected(suite), collected(suite, "-m", "full")
     assert selected == ["tests/test_mixed.py::test_pure", "tests/test_mixed.py::test_points[1]"]

@@ -20,6 +20,7 @@ def test_every_package_is_within_its_budget() -> None:
     assert over == {}
 
 
+@pytest.mark.full
 def test_imports_are_a_small_share_of_statements() -> None:
     assert size.total_size().import_share <= size.MAX_IMPORT_SHARE
 
@@ -33,6 +34,7 @@ def test_import_cycles_with_functions_counted() -> None:
     assert len(found) <= size.MAX_CYCLES, found
 
 
+@pytest.mark.full
 def test_few_tests_assert_prose() -> None:
     assert size.prose_share() <= size.MAX_PROSE_SHARE
 

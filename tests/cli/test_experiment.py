@@ -260,6 +260,7 @@ def test_figure_9_of_a_table_of_points_in_a_picture(said: Said, tmp_path: Path) 
     assert 0 < row["emd"] < 0.1
 
 
+@pytest.mark.full
 def test_planes_have_pictures_tables_and_no_kilometres(said: Said, tmp_path: Path) -> None:
     """Heatmap quality and Figure 13 on one image and on the mean over all."""
     data = ["--data", str(gaze_table(tmp_path / "gaze.csv", users=60)), "--plane", "320x240"]

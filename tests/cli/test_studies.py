@@ -88,6 +88,7 @@ def test_a_preset_s_picture_has_its_curves_as_in_the_window(tmp_path: Path) -> N
     assert sorted(recipe["view"]["hidden"]) == ["table"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "key", "text", "table", "first"),
     [

@@ -131,6 +131,7 @@ def test_a_stopped_grid_goes_on_where_it_was(checkpoint) -> None:
     assert 0 < computed <= needed / 2
 
 
+@pytest.mark.full
 def test_a_cancelled_grid_keeps_what_it_has(checkpoint) -> None:
     request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
     runner = GridRunner(request, grid)

@@ -339,6 +339,7 @@ def test_a_tiny_output_of_one_input_alone_is_not_lost() -> None:
     assert worst_delta(table_bounds(table).blankets, 10, 1.0) == pytest.approx(2e-14, rel=1e-9)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("n", [1_000, 250_000])
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 10.0, 50.0])
 def test_laplace_noise_has_a_bound_over_its_whole_range(eps0, n) -> None:

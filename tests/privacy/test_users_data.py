@@ -148,6 +148,7 @@ def test_lattice_release_is_exactly_private_by_enumeration():
     assert closest > 0.999
 
 
+@pytest.mark.full
 def test_lattice_release_has_the_law_that_is_claimed():
     query = um.LatticeQuery([[0.0, 1.0], [0.5, 0.25]], 1.0 - np.eye(2), Fraction(1, 8))
     items = np.array([0, 1, 1, 1])

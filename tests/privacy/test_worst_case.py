@@ -210,6 +210,7 @@ def test_one_round_without_sampling_is_that_of_amplification():
         assert rounds.delta(eps, 1).value <= target * (1 + 1e-6)
 
 
+@pytest.mark.full
 def test_few_clients_without_sampling_are_no_worse_than_the_clones():
     """Theorem 2 can be above them there; the smaller is composed."""
     bound = rdp.WorstCaseRounds(1.0, 30, 30).epsilon(1e-3, 3).value

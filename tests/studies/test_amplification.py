@@ -71,6 +71,7 @@ def test_published_numbers(study, eps0, n, older, newer):
         assert 0.16753858 <= final.readout("exact_2021").value <= 0.17279055
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["eps", "delta"])
 @pytest.mark.parametrize("key", ["eps0", "n", "delta", "eps"])
 def test_every_axis_over_its_whole_range(study, what, key):
@@ -240,6 +241,7 @@ def test_no_shuffle_below_eps0_is_said_to_have_delta_0(study):
     snapshots.check(seen.guarantee.differences[-1])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["eps", "delta"])
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 4.0, 10.0])
 @pytest.mark.parametrize("n", [1, 10, 1000, 10**9])

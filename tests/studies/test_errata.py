@@ -41,6 +41,7 @@ _OLD_LABEL = re.compile(r"[Ee]rrat(?:a|um)[\s\"]+(?:in |and )?(?:[A-F]\d{0,2}|\d
 """Without its paper: “A1” was in four of them."""
 
 
+@pytest.mark.full
 def test_code_and_tests_name_entries_of_the_document_with_their_paper() -> None:
     root = Path(module.__file__).parents[2]
     used = set()

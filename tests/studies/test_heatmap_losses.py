@@ -67,6 +67,7 @@ def test_the_sentence_has_two_figures(wrong, sides, said) -> None:
     assert losses.loss_sentence(lost) == said
 
 
+@pytest.mark.full
 def test_the_distance_in_squares_as_fine_as_the_map_is_the_map_s(context: FakeContext) -> None:
     """What is known is not solved for again, and is the same number."""
     rng = np.random.default_rng(1)

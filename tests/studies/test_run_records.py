@@ -36,6 +36,7 @@ def records(folder, users=3000):
     return path, scaled
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("channel", co.CHANNELS)
 @pytest.mark.parametrize("run_by", ["paper", "best_zeta", "baseline"])
 def test_reports_of_a_file_have_the_mean_and_spread_stated(tmp_path, channel, run_by):

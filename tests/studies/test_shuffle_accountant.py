@@ -186,6 +186,7 @@ def test_the_clones_levels_are_what_one_round_is_claimed_to_have(study, variant,
     assert any(f"{times:.3g} times “RDP of" in said for said in final.guarantee.differences)
 
 
+@pytest.mark.full
 def test_lower_bounds_lie_below_upper_bounds(study):
     for key, low, high in (("eps0", 0.1, 8), ("k", 10, 1e6), ("T", 1, 1e6), ("delta", 1e-12, 0.1)):
         shown = curves(ask(study, key, low, high, 4)[-1])
@@ -197,6 +198,7 @@ def test_lower_bounds_lie_below_upper_bounds(study):
             assert np.all(lower.y[both] <= upper.y[at][both] * (1 + 1e-3))
 
 
+@pytest.mark.full
 def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
     final = ask(study, "k", 100, 1e4, 9, n=1000)[-1]
     for series in final.series:
@@ -227,6 +229,7 @@ def test_sliders_asking_for_too_many_say_so(study):
     assert nothing.series == () or not any(s.present.any() for s in nothing.series)
 
 
+@pytest.mark.full
 def test_gamma_is_an_axis_and_not_a_slider(study):
     by_gamma = curves(ask(study, "gamma", 1e-4, 1e-2, 3)[-1])
     by_k = curves(ask(study, "k", 1e2, 1e4, 3)[-1])
@@ -349,6 +352,7 @@ def test_the_page_and_its_formulas(study):
     assert_page(study)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("key", "swept", "at", "expected"),
     [
@@ -378,6 +382,7 @@ def test_the_order_preset_falls_with_the_search(study):
         assert "search edge" in final.readout("order").note
 
 
+@pytest.mark.full
 def test_rows_of_the_headline_table(study):
     for (eps0, k, n), row, stronger in (
         ((1.0, 10**3, 10**6), (0.2538, 0.5908, 0.0703, 0.0498), 0.0574),
@@ -433,6 +438,7 @@ def test_the_papers_factor_is_said_at_its_own_setting_alone(study):
         assert "14×" not in " ".join(elsewhere)
 
 
+@pytest.mark.full
 def test_ratios_of_one_are_reported_in_words(study):
     for values in ({"T": 1}, {"n": 1, "k": 1, "T": 1}, {"eps0": 10.0, "k": 10}):
         guarantee = ask(study, "T", 1, 10, 2, **values)[-1].guarantee
@@ -504,6 +510,7 @@ def test_theorem_1_alone_is_drawn_where_the_cap_is_smaller(study):
     assert "Theorem 1 alone is" not in below.guarantee.differences[-1]
 
 
+@pytest.mark.full
 def test_the_comparator_is_the_same_on_every_axis(study):
     values = [
         ask(study, key, low, high, 3, T=10**5)[-1].readout("clones_numerical").value

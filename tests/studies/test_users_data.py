@@ -154,6 +154,7 @@ def test_items_all_one_apart_hide_side_by_side():
     assert um.product_alpha(claimed, 1e-6, 20, 200) <= 12.0
 
 
+@pytest.mark.full
 def test_release_of_an_average_has_the_stated_noise():
     noise = []
     for seed in range(200):

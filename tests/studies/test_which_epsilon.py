@@ -211,6 +211,7 @@ def test_the_interval_of_a_quantile_has_an_open_end_where_draws_are_few() -> Non
     assert low < 360 < high
 
 
+@pytest.mark.full
 def test_what_a_search_certifies_is_true() -> None:
     """A share of the command `python -m tests.benchmarks which-epsilon`, at Δ = 64."""
     wrong, repetitions = false_alarms(20, 150, "64", "similarity", "laplace", (0.5, 0.6))

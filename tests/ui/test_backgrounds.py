@@ -200,6 +200,7 @@ def test_lines_are_visible_in_both_themes() -> None:
     assert min(dark) > max(ink_for(palette).colour)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_exports_show_and_credit_it(map_page: MapPage, blue_tiles, suffix) -> None:
     opened_background(map_page, blue_tiles)

@@ -554,6 +554,7 @@ def test_drags_of_the_region_tool() -> None:
     assert dragged_box(degrees, Grip(north=True, west=True), (0, 10), (2, 8)) == (0, 2, 8, 20)
 
 
+@pytest.mark.full
 def test_repaints_leave_the_reference_count_of_none_alone(map_page: MapPage) -> None:
     map_page.controller.cancel()
     pane = map_page.map.panes.panes["true"]

@@ -254,6 +254,14 @@ def test_closed_panes_leave_nothing_behind(map_page: MapPage) -> None:
     assert len(panes.all_slots) == 6
 
 
+def test_a_pane_left_out_for_lack_of_room_comes_back_as_it_was(map_page: MapPage) -> None:
+    beside(map_page, "true,difference")
+    page = map_page.map
+    page.panes.set_keys(page.beside.keys[:2])  # as while a window is made smaller
+    page.panes.set_keys(page.beside.keys)
+    assert [pane.image.isVisible() for pane in page.panes.panes.values()] == [True] * 3
+
+
 @pytest.mark.full
 def test_a_session_keeps_its_panes(map_page: MapPage) -> None:
     map_page.session.set_value("beside", SIX, "heatmap")

@@ -87,6 +87,9 @@ class MapPanes(QWidget):
         self.camera = MapCamera(self)
         self.style_of_map = MAP_LIGHT
         self._surfaces: dict[str, Surface] = {}
+        """Of the panes shown."""
+        self._known: dict[str, Surface] = {}
+        """All of the last result: also of panes that the window is too small for at present."""
         self._tops: dict[str, float] = {}
         self._linked, self._colours = True, COLOUR_MAPS[0]
         self._pointer: tuple[float, float] | None = None
@@ -174,7 +177,7 @@ class MapPanes(QWidget):
         for slot in self._spare:
             slot.key = ""
             slot.hide()
-        self._surfaces = {key: s for key, s in self._surfaces.items() if key in keys}
+        self._surfaces = {key: s for key, s in self._known.items() if key in keys}
         self._arrange()
         self._measure()
         self._redraw()
@@ -253,7 +256,8 @@ class MapPanes(QWidget):
 
     def show_result(self, result: Result) -> None:
         """Show the surfaces of a result; unchanged ones are not redrawn."""
-        surfaces = {s.key: s for s in result.surfaces if s.key in self.slots}
+        self._known = {s.key: s for s in result.surfaces}
+        surfaces = {key: s for key, s in self._known.items() if key in self.slots}
         self._answered = True
         counted = next((item.value for item in result.readouts if item.key == "users_used"), None)
         if counted != self._users:
@@ -285,7 +289,7 @@ class MapPanes(QWidget):
 
     def clear(self) -> None:
         """Show no heatmap (no data)."""
-        self._surfaces, self._answered = {}, False
+        self._surfaces, self._known, self._answered = {}, {}, False
         for slot in self.slots.values():
             slot.pane.clear_surface()
             slot.set_stamp("")

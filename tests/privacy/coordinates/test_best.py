@@ -182,6 +182,7 @@ def test_sweeps_are_the_single_answers():
         assert swept.mse[i] == pytest.approx(float(co.best_zeta(LEVELS, 2.0, one).mse))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("q", [0.0, 0.02, 0.3, 1.0])
 @pytest.mark.parametrize(
     ("levels", "eps", "subsets"),
@@ -204,6 +205,7 @@ def test_convex_solver_agrees_with_the_local_one(levels, eps, subsets, q):
     assert local.mse <= convex.mse * (1 + 1e-5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("q", [0.0, 0.05, 0.5, 1.0])
 @pytest.mark.parametrize("count", [1, 3, 40])
 def test_direct_and_general_solver_agree(count, q):

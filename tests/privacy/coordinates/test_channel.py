@@ -51,6 +51,7 @@ def test_logarithm_of_the_second_moment_survives_the_smallest_levels():
     assert (np.diff(logs) < 0).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("m", "alpha"), [(1, 0.7), (2, 1.3), (3, 0.2), (3, 4.0), (4, 30.0)])
 def test_density_of_the_running_code_is_exact_on_every_chamber(m, alpha):
     channel = Channel(np.arange(m), alpha, np.ones(m))
@@ -72,6 +73,7 @@ def test_density_of_the_running_code_inside_the_cube():
         assert density(channel, x, z) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_loss_is_alpha_between_corners_by_enumeration(m):
     alpha = 1.7

@@ -34,6 +34,7 @@ def test_lower_bounds_of_public_data_fail_as_rarely_as_stated():
     assert failures <= 110
 
 
+@pytest.mark.full
 def test_upper_bounds_of_public_data_hold_at_their_confidence():
     # The prior of Figure 3 has coupling 0.3 in every coordinate. 400 samples at β = 0.2: as stated
     # 80 would fail, more than 125 with probability below 1e-7; the bound is conservative.

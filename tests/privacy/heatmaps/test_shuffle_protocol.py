@@ -184,6 +184,7 @@ def _difference(share: float, rate: float, reach: int) -> np.ndarray:
     return both[middle - reach : middle + reach + 1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("present", [25, 19, 10])
 def test_noise_of_both_ways_is_the_law_of_the_users_there(present):
     """n_min = 19 users make discrete Laplace noise; fewer or more a Pólya difference: χ², 1e-6."""

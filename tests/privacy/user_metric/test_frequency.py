@@ -271,6 +271,7 @@ def test_bounds_on_any_metric_hold_on_clusters_whose_errors_are_known(space, a0)
     assert halved * (1 - 1e-9) <= distance <= 2.1 * halved
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_on_any_metric_hold_of_simulated_estimates(seed):
     rng = np.random.default_rng(seed)
