@@ -38,6 +38,7 @@ def _modules_without_qt() -> list[str]:
     ]
 
 
+@pytest.mark.full
 def test_everything_but_the_window_imports_with_qt_blocked() -> None:
     names = _modules_without_qt()
     assert len(names) > 10

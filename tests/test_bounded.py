@@ -159,6 +159,7 @@ def test_a_worker_that_dies_is_a_sentence() -> None:
     assert run(double, 1)[0] == 2
 
 
+@pytest.mark.full
 def test_workers_end_with_the_process_however_it_ends(tmp_path: Path) -> None:
     """Even while compiled code runs in them: nobody is left to stop it."""
     code = (

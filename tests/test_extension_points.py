@@ -225,6 +225,7 @@ def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path:
     assert f"{suffixes(Kind.NUMBERS, maps=True)} .note" in " ".join(shown.split())
 
 
+@pytest.mark.full
 def test_the_command_line_has_the_study_of_a_workspace(extended: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "curves.note"
     done = extended.run("explorer", "bounds", "randomized-response", "--output", str(path))

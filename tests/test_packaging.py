@@ -110,6 +110,7 @@ def test_the_wheel_holds_what_the_program_reads_and_no_more(wheel: Path) -> None
     assert not [n for n in inside if n.startswith(("tests", "resources", "datasets"))]
 
 
+@pytest.mark.full
 def test_the_wheel_carries_licence_and_desktop_files(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (metadata,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))

@@ -64,6 +64,7 @@ def test_both_parts_of_ci_run_each_test_once(suite: Path) -> None:
     assert len(set(selected + left_out)) == 5
 
 
+@pytest.mark.full
 def test_a_file_that_is_named_is_run_whole(suite: Path) -> None:
     assert len(collected(suite, "tests/test_mixed.py")) == 4
     assert len(collected(suite, "tests/test_mixed.py::test_walk")) == 1

@@ -9,6 +9,7 @@ import pytest
 from tests import size
 
 
+@pytest.mark.full
 def test_every_package_is_within_its_budget() -> None:
     sizes = size.package_sizes()
     assert sizes.keys() == size.BUDGET.keys()
@@ -25,10 +26,12 @@ def test_imports_are_a_small_share_of_statements() -> None:
     assert size.total_size().import_share <= size.MAX_IMPORT_SHARE
 
 
+@pytest.mark.full
 def test_few_lines_are_exempt_from_the_formatter() -> None:
     assert size.formatter_exemptions() <= size.MAX_FORMATTER_EXEMPTIONS
 
 
+@pytest.mark.full
 def test_import_cycles_with_functions_counted() -> None:
     found = size.import_cycles()
     assert len(found) <= size.MAX_CYCLES, found

@@ -25,6 +25,7 @@ def _by_function() -> list[object]:
     return [pytest.param(group, id="-".join(key)) for key, group in groups.items()]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("group", _by_function())
 def test_golden_vectors(group):
     failures = [

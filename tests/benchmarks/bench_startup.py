@@ -114,7 +114,7 @@ def run() -> list[Row]:
     on_map, on_plot = _starts("heatmap"), _starts(PLOT)
     return [
         at_most("start to window shown", on_map["window"], 0.6, "s", note),
-        at_most("start to map of the sample drawn", on_map["answer"], 2.5, "s", note),
+        at_most("start to map of the sample drawn", on_map["answer"], 1.2, "s", note),
         at_most("start to window shown, a plot in front", on_plot["window"], 0.6, "s", note),
         at_most("start to curves drawn, a plot in front", on_plot["answer"], 2.5, "s", note),
     ]

@@ -161,6 +161,7 @@ def test_an_archive_that_is_trusted_is_read(
         assert data.rows == 50
 
 
+@pytest.mark.full
 def test_a_workbook_that_is_trusted_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +183,7 @@ def test_a_workbook_that_is_trusted_is_read(
         assert data.rows == 3000
 
 
+@pytest.mark.full
 def test_the_command_asks_whether_to_trust_an_archive(
     write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

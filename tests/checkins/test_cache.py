@@ -191,6 +191,7 @@ def test_the_oldest_go_first_but_never_what_is_open(write: Write, cache_dir: Pat
     assert list(cache_dir.iterdir()) == []
 
 
+@pytest.mark.full
 def test_the_cap_is_kept_at_every_load(
     write: Write, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_dialect_that_was_chosen_is_used(write: Callable[..., Path]) -> None:
         assert (data.report.header, data.rows) == (1, 29)
 
 
+@pytest.mark.full
 def test_a_file_that_changes_meanwhile_is_refused(large: dict[str, Path], tmp_path: Path) -> None:
     from explorer.checkins import CheckinError
 

@@ -637,6 +637,7 @@ def test_an_offset_in_the_value_goes_before_the_zone() -> None:
     assert instants(["01.05.2024 12:00 +0200"], "%d.%m.%Y %H:%M %z", "Asia/Tokyo") == [1714557600]
 
 
+@pytest.mark.full
 def test_a_zone_is_another_way_to_read_a_file(write: Write, tmp_path: Path) -> None:
     """It is in the key of the cache, in what is stored, and said in the report."""
     path, cache = dates(write, "2024-05-01 12:00"), tmp_path / "cache"

@@ -149,6 +149,7 @@ def test_quoted_fields(write: Write, delimiter: str) -> None:
         assert data.users == 4
 
 
+@pytest.mark.full
 def test_many_quoted_lines_keep_their_numbers(write: Write) -> None:
     lines = [
         f'{i},"{i % 9}","Bar, {i}",2010-01-01T00:00:{i % 60:02d}Z,40.5,-73.5' for i in range(5000)
@@ -200,6 +201,7 @@ def test_truncated_archive_keeps_what_is_before_the_break(write: Write, share: f
         assert data.report.physical_lines == data.rows + data.report.total_rejected
 
 
+@pytest.mark.full
 def test_damaged_archive(write: Write) -> None:
     rows = [good(i, user=i) for i in range(100_000)]
     whole = bytearray(gzip.compress("\n".join(rows).encode()))

@@ -99,6 +99,7 @@ def test_a_geopackage_of_lines_alone_is_refused(tmp_path: Path) -> None:
         sniff(path)
 
 
+@pytest.mark.full
 def test_parts_of_a_data_set_must_agree_in_their_system(tmp_path: Path) -> None:
     points = geopandas.points_from_xy([11.0, 11.5], [48.0, 48.5])
     table = geopandas.GeoDataFrame({"user": ["a", "b"]}, geometry=points, crs="EPSG:4326")

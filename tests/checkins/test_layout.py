@@ -53,6 +53,7 @@ def data(path: Path, cache: Path) -> Iterator[CheckinData]:
         yield opened
 
 
+@pytest.mark.full
 def test_rows_lie_in_the_order_of_the_users_hashes(data: CheckinData) -> None:
     layout = data.layout()
     ids = sorted({int(line.split("\t")[0]) for line in lines()})

@@ -169,6 +169,7 @@ def test_flipped_bits_in_the_cache_move_no_check_in(write: Write, tmp_path: Path
             assert data.report.kept == 400
 
 
+@pytest.mark.full
 def test_a_change_in_the_middle_is_found(write: Write, tmp_path: Path) -> None:
     """Same size, same time, same beginning and end: the time of the change itself tells."""
     rows = [

@@ -152,6 +152,7 @@ def test_parts_never_overlap_and_lie_evenly() -> None:
 # Files -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_sorted_file_is_nearer_to_the_whole_than_its_head(snap: Path, whole) -> None:
     sample, share, picture = first(snap)
     assert sample is Sample.USERS
@@ -191,6 +192,7 @@ def test_a_file_in_order_of_time_gives_rows(snap: Path, tmp_path: Path) -> None:
     assert picture.sum() == pytest.approx(1)
 
 
+@pytest.mark.full
 def test_an_archive_gives_its_beginning(snap: Path, tmp_path: Path) -> None:
     path = tmp_path / "snap.txt.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
@@ -290,6 +292,7 @@ def test_looking_stops_when_told_and_leaves_nothing(snap: Path, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_malformed_lines_and_header_do_no_harm(snap: Path, tmp_path: Path) -> None:
     lines = snap.read_text().splitlines()
     for at in range(50, len(lines), 97):

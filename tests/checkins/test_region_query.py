@@ -207,6 +207,7 @@ def test_another_region_or_range_is_refused(tmp_path: Path) -> None:
         assert (nobody.rows, nobody.points((-10.0, -10.0, -9.0, -9.0)).users_in_region) == (0, 0)
 
 
+@pytest.mark.full
 def test_the_fingerprint_is_that_of_opened_check_ins(tmp_path: Path) -> None:
     folder = made(tmp_path / "rows", KINDS["as they are"])
     with (

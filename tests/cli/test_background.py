@@ -23,6 +23,7 @@ def tiles(tmp_path: Path) -> Path:
     return write_mbtiles(folder / "blue.mbtiles", [(0, 0, 0, tile_png(BLUE))], attribution="© Blue")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("panes", ["both", "private"])
 def test_a_background_is_drawn_and_named(tiles: Path, tmp_path: Path, panes: str) -> None:
     output = tmp_path / "map.png"

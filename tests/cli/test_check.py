@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from explorer.cli import run
 from explorer.engine import compute_tasks
 from explorer.studies.guarantees.checks import ENUMERATIONS, Check
 
 
+@pytest.mark.full
 def test_everything_passes_without_audits(capsys):
     assert run(["check", "--runs", "0"]) == 0
     told = capsys.readouterr().out.splitlines()

@@ -117,6 +117,7 @@ def test_every_mechanism_from_the_command_line(
     assert printed["metrics"]["emd"] is not None
 
 
+@pytest.mark.full
 def test_every_file_that_is_written_is_named(
     tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,6 +219,7 @@ def test_errors_are_one_clear_sentence(
     assert said.out == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "first"),
     [(["--reviewer", "text"], "Study: "), (["--reviewer", "latex"], r"\begin"), ([], "# ")],
@@ -230,6 +232,7 @@ def test_standard_output_may_be_a_text_stream(words: list[str], first: str) -> N
     assert output.getvalue().startswith(first)
 
 
+@pytest.mark.full
 def test_as_a_program(tmp_path: Path) -> None:
     """The installed module as a process: output on stdout only, exit code from the command."""
     done = subprocess.run(
@@ -386,6 +389,7 @@ def test_maps_stand_beside_the_private_one(
     assert "--beside true" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_the_curator_is_told_what_a_sample_costs(
     tiny_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

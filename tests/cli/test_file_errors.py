@@ -41,6 +41,7 @@ CASES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CASES)
 def test_the_cause_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, options, cause = CASES[name]

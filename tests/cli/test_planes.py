@@ -39,6 +39,7 @@ def heatmap(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
     return code, said.out, said.err
 
 
+@pytest.mark.full
 def test_a_map_in_pixels(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = heatmap(capsys, table, "--plane", "320x240", "--image", "park", "--json", *SMALL)
     found = json.loads(out)
@@ -69,6 +70,7 @@ def test_the_range_must_be_declared(table: Path, capsys: pytest.CaptureFixture[s
     assert "--plane 320x240" in err
 
 
+@pytest.mark.full
 def test_the_pictures_size_is_a_range(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +139,7 @@ def test_all_images_and_the_mean_of_their_metrics(
     assert "images: 2" in heatmap(capsys, *words[:3], *SMALL, "--image", "all")[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -166,6 +169,7 @@ def test_what_can_not_be_done_is_said(
     assert not list(tmp_path.glob("a.*"))
 
 
+@pytest.mark.full
 def test_a_part_and_the_padded_square(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = (table, "--plane", "320x240", "--image", "park", "--json", *SMALL)
     out = heatmap(capsys, *words, "--region", "0,100,160,240")[1]
@@ -175,6 +179,7 @@ def test_a_part_and_the_padded_square(table: Path, capsys: pytest.CaptureFixture
     assert any("noise" in note for note in found["notes"])
 
 
+@pytest.mark.full
 def test_private_only_tells_plane_and_image_and_no_more(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +194,7 @@ def test_private_only_tells_plane_and_image_and_no_more(
     assert recipe.part.region == PlaneRegion.whole(Plane.parse("320x240"))
 
 
+@pytest.mark.full
 def test_columns_by_the_names_of_a_plane(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

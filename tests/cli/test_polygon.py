@@ -32,6 +32,7 @@ def asked(capsys, *words: str) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.full
 def test_a_file_and_typed_points_are_the_same_region(tmp_path: Path, capsys) -> None:
     typed = asked(capsys, "--polygon", POINTS)
     file = write_geojson(tmp_path / "area.geojson", CORNERS)

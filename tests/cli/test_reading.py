@@ -27,6 +27,7 @@ def heatmap(capsys, *arguments: str) -> tuple[int, dict, str]:
     return code, json.loads(printed.out) if printed.out else {}, printed.err
 
 
+@pytest.mark.full
 def test_an_example_and_a_zone_are_in_the_recipe(tmp_path: Path, capsys) -> None:
     path = table(tmp_path, "03.04.2024 00:30")
     day = ("--start", "2024-04-02T22:00:00Z", "--end", "2024-04-02T23:00:00Z")
@@ -51,6 +52,7 @@ def test_an_example_and_a_zone_are_in_the_recipe(tmp_path: Path, capsys) -> None
     assert not {"zone", "decimal"} & set(recipe_from_dict(without["recipe"]).columns)
 
 
+@pytest.mark.full
 def test_the_order_of_day_and_month_is_asked_and_answered(tmp_path: Path, capsys) -> None:
     path = table(tmp_path, "03/04/2024 10:00")
     code, _, said = heatmap(capsys, path)

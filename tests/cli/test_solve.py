@@ -14,6 +14,7 @@ from tests import snapshots
 QUESTION = ("bounds", "shuffle-rdp", "--set", "T=1000", "--for", "theorem1")
 
 
+@pytest.mark.full
 def test_the_value_alone_is_printed_and_gives_the_target(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -31,6 +32,7 @@ def test_the_value_alone_is_printed_and_gives_the_target(
     assert 0.98 < float(row["theorem1"]) <= 1
 
 
+@pytest.mark.full
 def test_json_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*QUESTION, "--solve", "T", "--target", "1.5", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -42,6 +44,7 @@ def test_json_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed["role"] == "upper bound"
 
 
+@pytest.mark.full
 def test_an_impossible_target_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*QUESTION, "--solve", "eps0", "--target", "-1", "--json"]) == 1
     captured = capsys.readouterr()

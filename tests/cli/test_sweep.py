@@ -28,6 +28,7 @@ def own_cache(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+@pytest.mark.full
 def test_the_table_on_stdout_has_the_numbers_of_the_command_bounds(capsys) -> None:
     assert run(["sweep", *SMALL, "--over", "delta=1e-8,1e-6"]) == 0
     out, err = capsys.readouterr()

@@ -95,6 +95,7 @@ def gone(pid: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
+@pytest.mark.full
 def test_the_same_answers_as_here_in_order(
     host: StudyRuntime, client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:
@@ -442,6 +443,7 @@ class Stuck(TinyStudy):
         re.match(r"(a+)+$", "a" * 60 + "b")
 
 
+@pytest.mark.full
 def test_an_answer_that_does_not_yield_is_stopped_and_others_go_on(
     client: ComputeClient, stream: AnswerStream, inbox: Inbox
 ) -> None:

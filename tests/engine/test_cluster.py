@@ -217,6 +217,7 @@ def test_a_worker_then_the_client_killed_and_resumed_gives_the_bytes_of_an_embed
         embedded.close()
 
 
+@pytest.mark.full
 def test_a_task_that_kills_its_workers_is_named_after_five_times(
     pool: DaskExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_task_that_kills_its_workers_is_named_after_five_times(
     assert dict(pool.map(jobs.trial, trials(3), never)).keys() == {0, 1, 2}
 
 
+@pytest.mark.full
 def test_what_a_function_raises_comes_with_where_it_was_raised(pool: DaskExecutor) -> None:
     with pytest.raises(ValueError, match="told so") as caught:
         pool.call(jobs.fail, ("told so",), never)

@@ -92,6 +92,7 @@ def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
     assert entries_from_list(entries_to_list([farther]), []) == (farther,)
 
 
+@pytest.mark.full
 def test_a_number_is_held_to_its_own_conditions_and_not_to_those_of_another_curve() -> None:
     """At ε₀ = 1, k = 1,000 the closed form is not valid: what was proved otherwise stands."""
     request = default_request(get_study("shuffle-rdp"), eps0=1.0, k=1000)
@@ -107,6 +108,7 @@ def test_a_number_is_held_to_its_own_conditions_and_not_to_those_of_another_curv
         )
 
 
+@pytest.mark.full
 def test_what_only_says_how_sharp_a_bound_is_breaks_no_number() -> None:
     """With orders up to 4 the best is the last one searched: each ε holds all the same."""
     request = default_request(get_study("shuffle-rdp"), T=1, lam_max=4)

@@ -112,6 +112,7 @@ def test_a_task_that_kills_its_worker_is_named_after_five_times(pool: EmbeddedEx
     assert dict(pool.map(jobs.trial, trials(3), never)).keys() == {0, 1, 2}
 
 
+@pytest.mark.full
 def test_a_check_that_raises_ends_a_map_at_once(
     pool: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -182,6 +182,7 @@ def test_simulations_are_means_over_seeds_of_their_own(checkpoint) -> None:
     assert computed == 4
 
 
+@pytest.mark.full
 def test_worker_processes_find_the_same_bits(checkpoint, tmp_path) -> None:
     request, grid = tiny("amplification"), Grid(GRIDS["amplification"])
     here, _ = run(GridRunner(request, grid), checkpoint)

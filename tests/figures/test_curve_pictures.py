@@ -147,6 +147,7 @@ def test_a_pinned_curve_says_again_only_what_differs():
     assert "at the edge" in text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ["svg", "pdf"])
 def test_legend_names_every_visible_curve_with_its_role(fmt):
     result = curves()

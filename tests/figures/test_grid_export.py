@@ -247,6 +247,7 @@ def test_pictures_have_the_size_asked_for_and_what_fails(answers) -> None:
         rendered_grid(job_of(answer, "png", size_px=(10, 10)))
 
 
+@pytest.mark.full
 def test_a_cell_without_an_answer_is_a_row_that_says_why(answers) -> None:
     answer = answers("amplification")
     broken = replace(answer.cells[0], series=(), error="n: too few")

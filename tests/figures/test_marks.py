@@ -121,6 +121,7 @@ def test_bars_over_whole_numbers_have_whole_ticks():
     assert labels == ["0", "1", "2"]
 
 
+@pytest.mark.full
 def test_dots_have_their_error_bars():
     x = np.array([8.0, 2.0, 5.0])  # in any order
     dots = series(

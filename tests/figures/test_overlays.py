@@ -83,6 +83,7 @@ def test_geojson_has_a_point_for_each(overlay: Overlay) -> None:
     assert [p["number"] for p in document["surfaces"][0]["points"]] == [1, 2, 3]
 
 
+@pytest.mark.full
 def test_where_the_place_may_not_be_told_centres_are_shares_of_the_way() -> None:
     result = with_overlay(CENTRES, Origin.DRAWN)
     text = written(result, "csv", "centres").decode()

@@ -130,6 +130,7 @@ def test_the_samples_map_is_stamped_synthetic(heatmap, tmp_path):
         np.testing.assert_array_equal(np.array(read["values"], np.float32), surface.values)
 
 
+@pytest.mark.full
 def test_the_brightest_spot_of_the_private_map_is_drawn_where_it_is(heatmap):
     from explorer.figures.picture import figure_bytes
 

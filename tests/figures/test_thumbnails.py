@@ -53,6 +53,7 @@ def test_the_file_is_small_and_about_presets_that_there_are() -> None:
     assert thumbnail("someone-elses", "figure-1") is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["figure-2a", "renyi-order"])
 def test_a_picture_has_the_ends_of_its_curves(key: str) -> None:
     study = get_study("shuffle-rdp")

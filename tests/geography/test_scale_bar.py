@@ -20,6 +20,7 @@ def test_lengths_are_one_two_five(longest, length):
     assert round_length(longest) == pytest.approx(length)
 
 
+@pytest.mark.full
 @given(st.floats(1e-6, 1e9))
 def test_round_length_is_the_largest_that_fits(longest):
     length = round_length(longest)

@@ -215,6 +215,7 @@ def test_errors_name_the_parameter(call, named):
         call()
 
 
+@pytest.mark.full
 @given(
     st.lists(
         st.tuples(st.floats(1e-3, 10), st.floats(0, 6.3), st.floats(-30, -0.5)),

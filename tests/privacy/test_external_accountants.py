@@ -73,6 +73,7 @@ def test_composed_gaussian(sigma, rounds):
     assert theirs <= float(renyi.epsilon) <= 1.15 * theirs
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rounds", [2, 7, 40, 300])
 def test_composed_counts_of_randomised_response(rounds):
     eps0, k, n, delta = 1.0, 20, 100, 1e-6

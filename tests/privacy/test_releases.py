@@ -246,6 +246,7 @@ def test_selection_is_epsilon_dp_for_scores_that_move_together(epsilon):
     assert abs(np.log(before / after)).max() == pytest.approx(2 * float(epsilon), rel=1e-9)
 
 
+@pytest.mark.full
 def test_selections_have_their_law():
     """χ², false alarm 1e-6."""
     scores, epsilon = np.array([7, 7, 2, 0, 6]), Fraction(2, 5)

@@ -154,6 +154,7 @@ def test_both_sides_of_one_law_meet(eps0, k, times, T, log_delta, reverse):
         assert upper.value - lower.value <= 3 * (lower.excess + upper.excess) + 1e-8 * upper.value
 
 
+@pytest.mark.full
 @given(
     LOG_EPS0,
     st.integers(1, 10**6),
@@ -217,6 +218,7 @@ def test_listed_sums_are_strong_composition(eps, T):
         assert found == pytest.approx(kov_exact_epsilon(eps, T, delta), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("T", [200, 1000])
 def test_the_integral_agrees_with_a_convolution(T):
     loss = irregular(0.05)
@@ -402,6 +404,7 @@ def test_tails_left_out_count_against_delta():
 WIDE_EPS0 = st.one_of(st.floats(0, 800), LOG_EPS0, st.sampled_from([1e-300, 100.0, 800.0]))
 
 
+@pytest.mark.full
 @given(
     WIDE_EPS0,
     st.floats(0, 12),

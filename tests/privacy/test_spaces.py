@@ -81,6 +81,7 @@ def test_weighted_distances_against_linear_programming(seed):
         assert twice == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.full
 def test_grid_distance_is_that_of_its_matrix():
     rng = np.random.default_rng(1)
     space = Grid(4, 3, 0.5, "km")

@@ -126,6 +126,7 @@ def test_certified_at_size(ratio: float) -> None:
     _check_certificate(found, p, q, ratio / 128, 1 / 128)
 
 
+@pytest.mark.full
 def test_nearly_flat_is_still_exact() -> None:
     """Tiny differences over wide supports: the integers are scaled to what has to move."""
     rng = np.random.default_rng(8)

@@ -115,6 +115,7 @@ def test_sampling_and_renyi_levels_of_pure_dp(eps, gamma, order):
     assert level <= eps * (1 + 1e-12)
 
 
+@pytest.mark.full
 @given(EPS, EPS, ROUNDS, DELTA)
 def test_strong_composition(eps, whole, T, delta):
     with alarm(LIMIT):
@@ -154,6 +155,7 @@ def test_training(eps0, k, log_times, T, delta):
         )
 
 
+@pytest.mark.full
 @given(WIDE, st.floats(0, 800), UNIT, UNIT)
 def test_many_coordinates(d, level, q, share):
     budgets = np.full(d, level / d)

@@ -440,6 +440,7 @@ def test_a_disk_too_small_is_noticed_before_start(
         ledger.start(release, 1_000)
 
 
+@pytest.mark.full
 def test_the_output_has_its_place_before_the_first_random_byte(folder: Path) -> None:
     output = {"cells": [7] * 300_000}
     size = len(canonical(output))

@@ -63,6 +63,7 @@ def test_marks_are_the_hmac_of_every_id() -> None:
         assert list(marks_in_order(key, ids)) == [person_mark(key, one) for one in ids]
 
 
+@pytest.mark.full
 def test_ids_of_files_opened_before_are_counted(place: LedgerLocation, tmp_path: Path) -> None:
     first = _rows(tmp_path / "first.csv", 0)
     first.write_text(first.read_text().replace("u35,", "Zoë,"), encoding="utf-8")
@@ -89,6 +90,7 @@ def test_without_a_user_column_there_are_no_ids(place: LedgerLocation, tmp_path:
     assert _told(place, _rows(tmp_path / "later.csv", 30)).seen == 0
 
 
+@pytest.mark.full
 def test_marks_are_private_bounded_and_can_be_forgotten(
     place: LedgerLocation,
     tmp_path: Path,

@@ -195,6 +195,7 @@ def test_a_release_is_published_from_the_ledger_alone(place: LedgerLocation, row
             load_plan(ledger, unknown)
 
 
+@pytest.mark.full
 def test_the_same_people_are_recognised_in_another_population(
     place: LedgerLocation, tmp_path: Path
 ) -> None:

@@ -270,6 +270,7 @@ def test_what_the_maps_hold_must_be_known_before_anything_is_entered(
         assert len(ledger.entries()) == 1
 
 
+@pytest.mark.full
 def test_a_map_with_files_and_cities_is_released_and_verified(
     command: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -393,6 +394,7 @@ def _third(place: LedgerLocation, population: str, second: str, folder: Path) ->
     return path
 
 
+@pytest.mark.full
 def test_a_release_completes_the_next_one(
     command: Run, place: LedgerLocation, tmp_path: Path
 ) -> None:

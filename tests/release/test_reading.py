@@ -322,6 +322,7 @@ def _how(how: dict[str, str]) -> dict[str, object]:
     }
 
 
+@pytest.mark.full
 @given(st.data(), FORMATS, st.sampled_from([7, 64, 1 << 20]), st.sampled_from([b"", b"\n", b"x"]))
 def test_every_format_is_read_as_the_plainest_reader_reads_it(
     tmp_path_factory: pytest.TempPathFactory,

@@ -120,6 +120,7 @@ def test_maps_are_written_as_tables_and_as_squares(
     assert sum(shares) == pytest.approx(1)
 
 
+@pytest.mark.full
 def test_the_zone_of_times_is_told_where_it_is_used(
     release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -255,6 +256,7 @@ def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
     assert not list(tmp_path.glob("*.certificate.json"))
 
 
+@pytest.mark.full
 def test_ids_are_compared_for_the_curator_alone(
     release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

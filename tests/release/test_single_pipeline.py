@@ -64,6 +64,7 @@ def test_only_the_release_package_draws_system_randomness() -> None:
             assert not used or where.startswith("privacy/noise/"), (where, used)
 
 
+@pytest.mark.full
 def test_only_the_subprocess_draws_and_no_other_package_handles_user_records() -> None:
     for where, tree in _outside("explorer.release"):
         for name in _imported(tree):

@@ -259,6 +259,7 @@ def test_a_large_crowd_is_marked_as_sampled(study):
     assert "certified" not in at(study, eps0=1.0, n=10**4).readout("exact_2021").note
 
 
+@pytest.mark.full
 def test_coarse_first_and_cancelled_when_asked(study):
     request = default_request(study)
     number, *results = study.answer(request, Context())
@@ -274,6 +275,7 @@ def test_coarse_first_and_cancelled_when_asked(study):
         list(study.answer(request, Context(stop_after=30)))
 
 
+@pytest.mark.full
 def test_the_page_and_the_presets(study):
     assert_page(study)
     said = {p.key: preset_answer(study, p, points=5) for p in study.presets}

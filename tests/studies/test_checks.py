@@ -21,6 +21,7 @@ def ask(request):
     return answer
 
 
+@pytest.mark.full
 def test_golden_values_enumerations_and_brackets_pass_here():
     found = list(checks.checks(ask, 0))
     assert len(found) == checks.count(0)

@@ -167,6 +167,7 @@ def test_no_valid_bound_of_a_real_answer_is_better(study_id, what, key) -> None:
     assert with_claim(result).guarantee.claimed == found.line
 
 
+@pytest.mark.full
 def test_odds_are_those_of_the_law() -> None:
     """By `shuffle-beyond`, section 3: δ(0) where the law is known, (ε, δ) under it."""
     for values, law, alone in (

@@ -79,6 +79,7 @@ def test_the_command_asks_for_a_quantity_of_its_axis(study):
     host.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("what", "key"), [(q.key, key) for q in CldpSgd.quantities for key in q.sweeps]
 )
@@ -97,6 +98,7 @@ def test_every_axis_is_answered(study, what, key, quick):
     assert all(s.present.any() for s in final.series if s.key not in few_rounds)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", quantity(CldpSgd(), "eps").sweeps)
 def test_lower_bounds_stay_below_upper_ones(study, key):
     sweep = replace(default_sweep(study, key), points=9)
@@ -145,6 +147,7 @@ def test_figure_5_as_presets(study):
     assert risk.readout("trivial").value == pytest.approx(np.sqrt(13_170))
 
 
+@pytest.mark.full
 def test_page_and_presets(study):
     assert_page(study)
     for preset in study.presets:
@@ -199,6 +202,7 @@ def test_why_curves_differ_is_about_the_curves_that_are_drawn(study, quick):
     assert f"{counted} by “Theorem 1" in told(accuracy)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["eps", "risk"])
 @pytest.mark.parametrize(("epochs", "k", "sent"), [(20, 500, "20"), (1, 10_000, "1")])
 def test_the_shuffler_sees_all_reports_of_a_client(study, what, epochs, k, sent):
@@ -373,6 +377,7 @@ def test_pieces_do_not_change_a_training():
     assert whole.lipschitz == pytest.approx(6.94, abs=0.01)
 
 
+@pytest.mark.full
 def test_digits_are_learnt_in_private_and_better_without():
     # Seeds are fixed; over other seeds the mean of two runs lay in 0.85 ± 0.03.
     job = replace(JOB, clients=5_000, sampled=250, eps0=6.0)
@@ -413,6 +418,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.full
 def test_training_runs_in_the_worker_process(tmp_path):
     script = tmp_path / "alone.py"
     script.write_text(_ALONE)

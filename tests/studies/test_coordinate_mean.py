@@ -125,6 +125,7 @@ def test_numbers_in_presets():
     assert worst["baseline_projected"].y[0] == pytest.approx(1.476, abs=1e-3)
 
 
+@pytest.mark.full
 def test_the_papers_curve_breaks_where_it_jumps():
     shown = curves(ask(points=101, projected=True)[-1])
     for key in ("paper", "theorem2", "paper_projected"):
@@ -337,6 +338,7 @@ def test_the_same_seed_draws_the_same_dots():
     assert np.all(first.y <= first.high)
 
 
+@pytest.mark.full
 def test_errors_of_many_users_are_scaled():
     result = ask(points=2, simulate=True, trials=2, n=1_000_000_000)[-1]
     assert any("fewer users" in note for note in result.notes)
@@ -608,6 +610,7 @@ def test_an_axis_can_not_be_set():
         list(STUDY.answer(request, Context()))
 
 
+@pytest.mark.full
 def test_nothing_slow_is_imported():
     script = (
         "import sys\n"

@@ -52,6 +52,7 @@ def test_claimed_curves_have_their_share_of_points(study: str, quantity: str, sw
     assert few == {}
 
 
+@pytest.mark.full
 def test_a_lower_bound_is_not_drawn_above_an_upper_one() -> None:
     """On the steep end of ε₀, where the clones' condition begins to fail."""
     result = answered("amplification", "eps", "eps0")

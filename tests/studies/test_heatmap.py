@@ -443,6 +443,7 @@ def test_the_table_names_what_there_is() -> None:
         assert row.release is None or row.release in RELEASES
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", ["cli", "figures", "ui", "engine", "studies/heatmap"])
 def test_nobody_but_the_table_knows_a_mechanism_by_its_key(place) -> None:
     found = []
@@ -503,6 +504,7 @@ def test_only_what_matters_is_shown() -> None:
         assert shown == keys | always
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["capped", "least-squares", "dense"])
 def test_depth_follows_the_assumed_users_and_never_the_data(mechanism: str) -> None:
     """Twice as many users in the data, the same levels; more assumed ones, more levels."""
@@ -599,6 +601,7 @@ def test_without_a_worker_the_map_is_drawn_and_the_distance_stays_an_interval() 
         answers(request_for(mechanism="pyramid", backend="cvxpy"), NoWorkerContext(FakeData()))
 
 
+@pytest.mark.full
 def test_large_maps_end_with_an_interval() -> None:
     context = FakeContext(FakeData(20))
     last = answers(request_for(resolution=512, fidelity=Fidelity.FULL), context)[-1]
@@ -707,6 +710,7 @@ def test_its_page_and_presets_hold_together() -> None:
         assert dict(chosen.values).items() <= dict(preset_request(study, chosen).values).items()
 
 
+@pytest.mark.full
 def test_answering_imports_neither_compilers_nor_solvers() -> None:
     code = """
 import sys

@@ -272,6 +272,7 @@ def test_on_a_plane_points_move_in_its_unit_and_do_not_come_back_on_the_other_si
     assert "r = 20 m" in settings_line(points_of(radius=20.0)[2])
 
 
+@pytest.mark.full
 def test_one_of_each_is_drawn_by_weight() -> None:
     user = np.array([2, 0, 2, 1, 0, 2])
     weight = np.array([1.0, 3.0, 1.0, 5.0, 1.0, 2.0])

@@ -113,6 +113,7 @@ def test_missing_noise_bits_are_binomial_and_belong_to_the_cell() -> None:
     np.testing.assert_array_equal(noise(codes[[7, 5]]), drawn[[7, 5]])
 
 
+@pytest.mark.full
 def test_the_histograms_error_is_that_of_the_protocol() -> None:
     """Mean and spread of one cell's estimates, against the protocol run message by message."""
     n, p, runs = 50, 0.8, 4000

@@ -239,6 +239,7 @@ def test_similarity_bounds():
     np.testing.assert_allclose(kl.y, 0.05 / (2 * kl.x**2))
 
 
+@pytest.mark.full
 def test_simulated_errors_are_below_their_bounds():
     """Means of 4 runs; the bounds are twenty times as large, so that chance cannot fail this."""
     context = Context()

@@ -172,6 +172,7 @@ def test_one_change_has_its_own_epsilon():
     assert not curves(beyond)["hops"].present[curves(beyond)["hops"].x > 50].any()
 
 
+@pytest.mark.full
 def test_one_item_that_moves_has_the_number_of_lemma_b1():
     result = ask("change", "v1", 0.01, 10.0, 4, v0=1, v1=0.1)
     shown, bounds = curves(result), {}
@@ -289,6 +290,7 @@ def test_printed_equations_leave_the_plot_where_their_condition_fails():
     assert "not to calibrate" in shown.note
 
 
+@pytest.mark.full
 def test_spending_too_much_is_reported():
     result = walking.preset(STUDY, "second-branch")
     broken = [c for c in result.conditions if "spends" in c.text]

@@ -64,6 +64,7 @@ def test_every_axis_over_its_whole_range(what, key):
     walking.walk_axis(STUDY, what, key, points=3, **QUICK)
 
 
+@pytest.mark.full
 def test_the_axis_of_users():
     # One trial at the top of the range costs half a second; its two ends are enough.
     context = Context()
@@ -140,6 +141,7 @@ def test_theory_comes_before_trials():
     assert context.heavy_calls == []
 
 
+@pytest.mark.full
 def test_dots_are_medians_unless_asked():
     values = {"trials": 7, "eps": 1.0, "level": 0.3}
     median, mean = (ask(dots=d, **values)[-1] for d in ("median", "mean"))
@@ -252,6 +254,7 @@ def test_preset_on_the_solution_without_the_ball():
     assert np.all(shown["psd-clip"].y[x >= 0.55] < nothing[x >= 0.55])
 
 
+@pytest.mark.full
 def test_more_privacy_costs_more():
     rows = [
         ask(n=20_000, trials=6, eps=eps, level=eps, q=0.0)[-1].readout("psd-clip").value

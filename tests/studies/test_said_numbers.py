@@ -29,6 +29,7 @@ PRESETS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("study", "key"), SAID)
 def test_what_a_preset_says_of_our_numbers_is_what_is_computed(study, key):
     text = preset(get_study(study), key).computed

@@ -218,6 +218,7 @@ def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
     assert final.guarantee is not None
 
 
+@pytest.mark.full
 def test_sliders_asking_for_too_many_say_so(study):
     final = ask(study, "n", 100, 1e4, 9, k=5000, n=1000)[-1]
     assert final.conditions[0].holds is False
@@ -265,6 +266,7 @@ def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
             np.testing.assert_allclose(pieces[key].y, series.y, rtol=1e-9)
 
 
+@pytest.mark.full
 def test_kept_tables_change_nothing(study):
     host = Context()
     first = curves(ask(study, host=host)[-1])
@@ -326,6 +328,7 @@ def test_renyi_levels(study):
     )
 
 
+@pytest.mark.full
 def test_the_guarantee_moves_with_the_sliders(study):
     weak, strong = (ask(study, points=3, eps0=e)[-1].guarantee for e in (4.0, 0.5))
     assert weak.sentence != strong.sentence
@@ -472,6 +475,7 @@ def test_the_shuffler_sees_all_messages_of_a_client(study, rounds, sent):
     assert f"γT = {sent} of" in trust
 
 
+@pytest.mark.full
 def test_conditions_of_single_curves_say_so(study):
     """At T = 1 three conditions fail, none of which the guarantee needs."""
     final = ask(study, "T", 1, 10, 2, T=1)[-1]
@@ -519,6 +523,7 @@ def test_the_comparator_is_the_same_on_every_axis(study):
     np.testing.assert_allclose(values, values[0], rtol=1e-9)
 
 
+@pytest.mark.full
 def test_nothing_slow_is_imported():
     script = (
         "import sys; from dataclasses import replace\n"

@@ -144,6 +144,7 @@ def test_too_few_users_say_so(study, host):
     assert table["central: Laplace"] > 0
 
 
+@pytest.mark.full
 def test_least_users(study, host):
     sweep = Sweep("eps", 0.5, 1.0, 2)
     final = last(study, host, "users", sweep, release="count", levels=2, children=2)
@@ -350,6 +351,7 @@ def test_dots_lie_where_the_theory_says(study, what, shape):
         assert np.all(dots.y >= 0.1 * shown["tails"].y[where])
 
 
+@pytest.mark.full
 def test_dots_are_seeded_and_run_in_the_worker(study):
     sweep = Sweep("n", 1000, 1e5, 3, Scale.LOG)
     request = replace(
@@ -439,6 +441,7 @@ def test_tables(study, host):
     assert views["P_zsum, p = 3/4"][4] > 0
 
 
+@pytest.mark.full
 def test_a_randomiser_of_the_user_stands_in_the_table_of_views(study):
     """Theorem 4.1 and Claim 4.2: shuffled it is no purer, and the analyzer could shuffle itself."""
     values = {"simulate": False, "crowd": 3, "own": "typed"}
@@ -544,6 +547,7 @@ def test_bins_that_were_taken_from_the_file_are_not_public(study, tmp_path):
     ]
 
 
+@pytest.mark.full
 def test_messages_of_a_run_have_the_law_of_the_protocol():
     own = own_column.OwnColumn(("a", "b", "c"), (3, 2, 1), (0, 1, 0), True, "", "")
     values, p, runs = np.array([0, 0, 0, 1, 1, 2]), 0.6, 4000

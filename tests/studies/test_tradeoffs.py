@@ -77,6 +77,7 @@ def test_no_audit_refutes_what_is_run(study_id):
     assert result.readout("audit_judged").value == 2250
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study_id", ["heatmap-theory", "frequency", "linear-queries", "itemwise"])
 def test_an_audit_sees_a_promise_that_is_not_kept(study_id, monkeypatch):
     """Noise for four times the ε that is promised."""

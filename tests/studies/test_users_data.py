@@ -73,6 +73,7 @@ def test_presets_draw_something(key):
     assert result.tables[0].title.endswith("(curator only)")
 
 
+@pytest.mark.full
 def test_local_runs_are_noted_as_simulated():
     for what in ("shares", "map", "mean"):
         local = ask(what, model="local", space_cells=3)
@@ -107,6 +108,7 @@ def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
     assert truth.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.full
 def test_estimate_is_the_debiased_histogram_of_answers_and_its_error_is_the_stated_one():
     errors = []
     for seed in range(60):
@@ -117,6 +119,7 @@ def test_estimate_is_the_debiased_histogram_of_answers_and_its_error_is_the_stat
     assert np.mean(errors) == pytest.approx(result.readout("rmse").value ** 2, rel=0.35)
 
 
+@pytest.mark.full
 def test_error_after_drawing_holds_the_draws_too():
     """Of the last two numbers one is of the draws alone: answers are hardly wrong there."""
     values = {
@@ -146,6 +149,7 @@ def test_claimed_alpha0_is_the_most_that_is_proved_for_the_promise():
     assert um.sorted_delta(12.0, 1.002 * claimed, 20, 200, 0.25) > 1e-6
 
 
+@pytest.mark.full
 def test_items_all_one_apart_hide_side_by_side():
     result = ask("shares", space="discrete", space_items=3, alpha=12.0)
     claimed = result.readout("alpha0").value
@@ -250,6 +254,7 @@ def test_audits_do_not_refute_the_algorithms(promise, values):
     assert not is_refuted(subject, found.tested)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("promise", ["linear", "itemwise"])
 def test_audit_refutes_algorithms_with_too_little_noise(promise):
     request = default_request(STUDY, promise=promise, space="discrete", space_items=4, alpha=20.0)

@@ -49,6 +49,7 @@ def test_labels_of_errata_can_be_looked_up_on_the_studys_page(name):
     assert all(labels_in(paragraph) for paragraph in study.page.errata)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", STUDIES)
 def test_nothing_is_the_better_the_shorter_and_no_number_has_a_hyphen(name):
     study = get_study(name)

@@ -76,6 +76,7 @@ KEPT = {
 }
 
 
+@pytest.mark.full
 def test_the_kept_numbers_are_what_is_computed() -> None:
     for name, numbers in verdict_numbers.cheap().items():
         assert KEPT[name] == pytest.approx(numbers, rel=1e-6, abs=1e-9), name

@@ -51,6 +51,7 @@ def meets(levels, eps, q, design):
     return (certified <= demanded * (1 + 1e-9)).all() and design.total <= eps * (1 + 1e-12)
 
 
+@pytest.mark.full
 @settings(max_examples=15)
 @given(
     st.lists(st.one_of(st.floats(1e-9, 800), st.floats(0.05, 3)), min_size=1, max_size=6),
@@ -221,6 +222,7 @@ def test_direct_and_general_solver_agree(count, q):
         assert direct.mse == pytest.approx(general.mse, rel=1e-6)
 
 
+@pytest.mark.full
 @given(
     st.lists(st.floats(1e-3, 800), min_size=1, max_size=6),
     st.floats(1e-3, 800),

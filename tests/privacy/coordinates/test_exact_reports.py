@@ -83,6 +83,7 @@ def test_moments_are_those_of_the_mechanism():
     assert np.abs(second - radius**2 / m * np.eye(m)).max() < 5 * radius**2 / np.sqrt(n)
 
 
+@pytest.mark.full
 def test_the_released_mean_has_the_stated_error():
     rng = np.random.default_rng(6)
     n, c = 200, np.array([0.5, 2.0, 2.0, 0.0])

@@ -44,6 +44,7 @@ def test_pyramid_norm_holds_it_as_corrected(level: int, seed: int) -> None:
     assert emd_norm(balanced) <= pyramid_norm(balanced) + 1e-9
 
 
+@pytest.mark.full
 @given(st.integers(0, 2), st.integers(0, 10**6))
 def test_nearest_nonnegative_map_is_nearest(level: int, seed: int) -> None:
     z = signed(level, seed)

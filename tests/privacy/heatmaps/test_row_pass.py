@@ -117,6 +117,7 @@ def test_the_pass_is_the_definition(
     assert as_dict(found) == enumerated(people, where, level, most, among)
 
 
+@pytest.mark.full
 @given(histories, st.integers(0, 3), st.data())
 def test_one_user_moves_the_map_by_one_at_most(
     engine: str, people: Histories, level: int, data: st.DataObject

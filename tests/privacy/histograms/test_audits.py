@@ -120,6 +120,7 @@ def test_audit_of_the_histogram():
     assert 0.2 < bound <= eps
 
 
+@pytest.mark.full
 def test_audit_finds_noise_that_is_too_small():
     """A tenth of the calibrated noise does not keep the promise, and the audit shows it."""
     n, eps, delta, runs = 60, 1.0, 0.02, 15_000

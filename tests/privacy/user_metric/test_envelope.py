@@ -132,6 +132,7 @@ def test_the_condition_of_theorem_44_is_kept_strictly(alpha, delta, m, n):
             assert Decimal(float(tight.alpha0)) < _limit(m * n, inside)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rule", um.Internal)
 def test_at_the_limit_itself_theorem_44_certifies_nothing(rule):
     """The condition is strict: where α₀ is the limit, to the last digit, it does not hold."""

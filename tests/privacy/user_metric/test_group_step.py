@@ -84,6 +84,7 @@ def test_side_by_side_where_no_answer_is_a_clone_is_plain_composition(alpha0):
     assert um.product_alpha0(2 * alpha0, 0.1, 2, 200) >= alpha0 * (1 - 1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "vector", [v for v in GOLDEN if v["function"] in PROVED], ids=lambda v: v["function"]
 )
