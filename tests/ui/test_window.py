@@ -15,6 +15,7 @@ from explorer.studies.registry import study_info
 from explorer.ui.base import theme as themes
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
+from tests.warm_answers import map_request
 
 
 @pytest.fixture
@@ -30,6 +31,9 @@ def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.data.current.synthetic
     assert not shuffle.data_state.text()  # this result uses no check-ins
     assert shuffle.answer_state.text().startswith("complete")
+    asked = shuffle.session.request("heatmap").with_value("beside", "")
+    # Else every window of the tests would compute what one has computed for all.
+    assert asked == map_request().with_value("beside", "")
 
 
 @pytest.mark.main_path
