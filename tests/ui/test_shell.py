@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QToolButton
 
 from tests.engine.jobs import never_ends
 from tests.ui.map_page import made_checkins
+from tests.ui.small_map import SMALL_MAP
 
 LONG = "Starbucks_visits_of_last_year_in_all_districts.csv"
 
@@ -71,3 +72,29 @@ def test_the_dialog_of_files_shows_its_icons(open_window, qtbot, tmp_path) -> No
         seen = {inner.pixel(x, y) for x in range(inner.width()) for y in range(inner.height())}
         assert len(seen) > 8, button.objectName()
     dialog.close()
+
+
+def test_a_file_with_rejected_rows_leaves_the_page_its_room(
+    open_window, settled, qtbot, checkins, tmp_path
+) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    settled(window)
+    room = window.pages.geometry()
+    damaged = tmp_path / checkins.name
+    row = "1\t2010-01-01T00:00:00Z\tnorth\t-73.9\t7\n"
+    damaged.write_text(checkins.read_text("utf-8") + row, "utf-8")
+    window.files.open_any(damaged)
+    qtbot.waitUntil(window.status_row.aside.isVisible)
+    settled(window)
+    assert window.pages.geometry() == room
+
+
+def test_a_map_leads_to_its_release_and_curves_do_not(open_window, settled) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    settled(window)
+    assert window.guarantee.release.isVisible()
+    window.guarantee.release.click()
+    assert window.tool is window.tools["release"]
+    window.show_study("choose-alpha")
+    settled(window)
+    assert not window.guarantee.release.isVisible()

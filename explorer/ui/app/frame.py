@@ -197,6 +197,8 @@ class StatusRow(QWidget):
         self.aside = tool_button(
             "", "What was kept of the file, what was rejected and why", quiet=True
         )
+        # It comes with a file, and must not make the row higher then.
+        self.aside.setFixedHeight(self.aside.fontMetrics().height() + 4)
         self.aside.hide()
         self.badge = styled_label("badge")
         self.badge.hide()

@@ -139,6 +139,7 @@ class MainWindow(WindowFrame):
         self.status_row.aside.clicked.connect(lambda: self.data_panel.show_report())
         self.guarantee.review_requested.connect(self.output.review)
         self.guarantee.claim_requested.connect(self._claim)
+        self.guarantee.release.clicked.connect(lambda: self.show_tool("release"))
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         # Asked here: a file may be opened before the map and its panel exist.
@@ -320,6 +321,7 @@ class MainWindow(WindowFrame):
         self.pages.setCurrentWidget(self.workspace)
         needs_data = get_study(state.study).needs_data
         self.sides.setTabVisible(1, needs_data)
+        self.guarantee.release.setVisible(needs_data)
         if self.left_side.card is not None:
             self.left_side.card.setVisible(needs_data)
         self._show_data()

@@ -190,6 +190,11 @@ class ConditionRow(NamedTuple):
 class GuaranteePanel(QScrollArea):
     """Odds, protected unit, claimed bound and conditions, and four collapsible sections.
 
+    Attributes
+    ----------
+    release : QPushButton
+        Leads to the release of a map; hidden until shown.
+
     Signals
     -------
     review_requested(str)
@@ -333,7 +338,11 @@ class GuaranteePanel(QScrollArea):
         self.page = QPushButton("One-page PDF")
         self.page.setToolTip("One page with the plot and the text that “Copy for reviewer” copies")
         self.page.clicked.connect(lambda: self.review_requested.emit("pdf"))
-        for button in (self.copy, self.page):
+        self.release = QPushButton("Release…")
+        self.release.setToolTip("Plan, rehearse and publish a private map with a certificate")
+        self.release.setDefault(True)
+        self.release.hide()
+        for button in (self.copy, self.page, self.release):
             self._layout.addWidget(button)
 
     def clear(self, *, coming: bool, needs_file: bool) -> None:
