@@ -393,7 +393,7 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
     """Return the cumulative cost of weekly releases, and how many of them fit."""
-    from explorer.release.ledger.periodic_cost import periodic_cost, zcdp_break_even
+    from explorer.privacy.releases.conversions import periodic_cost, zcdp_break_even
     from explorer.release.rounding import rounded_up
 
     delta = account.delta or Fraction(1, 1_000_000)

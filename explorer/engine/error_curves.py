@@ -28,8 +28,15 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
+    NO_CHECKINS_OF_FILE,
+    SYNTHETIC_USERS,
+    THE_SAME,
     ErrorCurve,
+    EvaluationData,
+    Found,
     Measure,
+    SyntheticUsers,
+    axes_of,
     curve_points,
     default_mechanisms,
     error_curves,
@@ -37,20 +44,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     measure_of,
     parameters_read_by,
     proved_curves,
+    search,
     trials_in_order,
-)
-from explorer.studies.heatmap.experiments.evaluation import (
-    NO_CHECKINS_OF_FILE,
-    SYNTHETIC_USERS,
-    THE_SAME,
-    EvaluationData,
-    SyntheticUsers,
-    axes_of,
 )
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.samples import Place, place_of
 from explorer.studies.heatmap.experiments.trial import ready, run_grey, task_of
-from explorer.studies.heatmap.experiments.utility_search import Found, search
 
 HERE, SAMPLE, THEORY = "", "sample", "theory"
 """Judged on the map's own check-ins, on the bundled synthetic ones, or by what is proved; else the

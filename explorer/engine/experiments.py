@@ -33,7 +33,7 @@ from explorer.studies.heatmap.experiments.figures import (
 )
 from explorer.studies.heatmap.experiments.plan import SCHEMA, Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.samples import CheckinSource, Place, Source
-from explorer.studies.heatmap.experiments.trial import MEASURES, Found, run_trial, task_of
+from explorer.studies.heatmap.experiments.trial import MEASURES, TrialValues, run_trial, task_of
 from explorer.studies.heatmap.text import SYNTHETIC as STAMP_OF_SYNTHETIC, stamp
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def find_trials(
     checkpoint: Checkpoint,
     folder: Path,
     check: Callable[[], None] = lambda: None,
-) -> Iterator[dict[str, Found]]:
+) -> Iterator[dict[str, TrialValues]]:
     """Yield results of trials by key: first the stored ones, then batch by batch.
 
     Every batch is stored on arrival, so that the same call can resume after a stop.
@@ -263,7 +263,7 @@ def run_points(
             if there < wanted
         )
         trials = Trials.of(rows, task_key)
-        results: dict[str, Found] = {}
+        results: dict[str, TrialValues] = {}
         news = Progress(len(rows), len(points), total=len(trials.by_key), short=short)
         for i, part in enumerate(find_trials(trials, executor, checkpoint, folder, check)):
             results |= part

@@ -27,15 +27,17 @@ from explorer.studies.base.study import default_request
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     MEASURES,
+    SIZES,
     TARGET_SHARE,
+    Found,
     curve_points,
     default_mechanisms,
+    search,
     trials_in_order,
 )
 from explorer.studies.heatmap.experiments.plan import rows_of
 from explorer.studies.heatmap.experiments.samples import Mixtures, Place, write_sample
 from explorer.studies.heatmap.experiments.trial import make_trial, run_trial, task_of
-from explorer.studies.heatmap.experiments.utility_search import SIZES, Found, search
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.table import Row, at_most, sized
 from tests.studies.context import Context

@@ -21,8 +21,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.parsing.crs import accuracy, canonical_crs, converter
-from explorer.checkins.parsing.crs_guess import SYSTEMS, candidates
+from explorer.checkins.parsing.crs import SYSTEMS, accuracy, candidates, canonical_crs, converter
 
 Write = Callable[..., Path]
 ROWS = 400

@@ -15,8 +15,7 @@ from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request
-from explorer.studies.heatmap.experiments.error_curves import EPSILONS
-from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS
+from explorer.studies.heatmap.experiments.error_curves import EPSILONS, SYNTHETIC_USERS
 from explorer.studies.heatmap.study import HeatmapStudy
 
 

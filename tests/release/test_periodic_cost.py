@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from explorer.privacy.releases.conversions import max_releases, periodic_cost, zcdp_break_even
 from explorer.release.ledger.differencing import overlaps
-from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
 from explorer.release.ledger.state import Release
 from tests import snapshots
 

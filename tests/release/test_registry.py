@@ -12,8 +12,12 @@ import yaml
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
-from explorer.release.certificate.deployment_comparison import compare_deployments
-from explorer.release.certificate.registry import registry_entry, registry_file, registry_yaml
+from explorer.release.certificate.registry import (
+    compare_deployments,
+    registry_entry,
+    registry_file,
+    registry_yaml,
+)
 from explorer.release.certificate.report import evaluation_rows, sections
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.sentences import SHOWN

@@ -22,7 +22,7 @@ from explorer.studies.heatmap.experiments.report_curves import (
     report_table,
 )
 from explorer.studies.heatmap.experiments.samples import Gazes, Place, place_of, plane_places
-from explorer.studies.heatmap.experiments.trial import MEASURES, Found
+from explorer.studies.heatmap.experiments.trial import MEASURES, TrialValues
 from explorer.studies.heatmap.help import figure_1_leads, figure_1_verdict
 from tests.studies.test_experiments import key_of
 
@@ -52,7 +52,7 @@ def trials_of(
     return Trials.of([row(point) for point in points], key_of)
 
 
-def found_by(trials: Trials, value: Any) -> dict[str, Found]:
+def found_by(trials: Trials, value: Any) -> dict[str, TrialValues]:
     """Results: the value of mechanism, x and run for every measure."""
     found = {}
     for row in trials.rows:
@@ -62,7 +62,7 @@ def found_by(trials: Trials, value: Any) -> dict[str, Found]:
     return found
 
 
-def document_of(name: str, trials: Trials, found: dict[str, Found]) -> dict[str, Any]:
+def document_of(name: str, trials: Trials, found: dict[str, TrialValues]) -> dict[str, Any]:
     about = {"schema": "privacy-explorer-experiment/1", "experiment": name, "stamp": "made"}
     judged = verdicts(FIGURES[name], trials, found) if name in FIGURES else []
     return about | {"settings": {}, **trials.report(found), "verdicts": judged}

@@ -29,19 +29,27 @@ from explorer.studies.heatmap.experiments import utility_report
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     EPSILONS,
+    GRID,
     MEASURES,
+    SIZES,
     STAGES,
     ErrorCurve,
+    Found,
+    _never_rising,
     curve_points,
     default_mechanisms,
     error_curves,
+    estimate_epsilon,
     first_curve,
     first_target,
     parameters_read_by,
     proved_curves,
+    quantile_interval,
+    reaches,
+    request_at,
+    search,
     trials_in_order,
 )
-from explorer.studies.heatmap.experiments.evaluation import request_at
 from explorer.studies.heatmap.experiments.plan import Point, rows_of
 from explorer.studies.heatmap.experiments.samples import (
     UNIT_SQUARE,
@@ -51,16 +59,6 @@ from explorer.studies.heatmap.experiments.samples import (
     count_points,
 )
 from explorer.studies.heatmap.experiments.trial import run_trial, task_of
-from explorer.studies.heatmap.experiments.utility_search import (
-    GRID,
-    SIZES,
-    Found,
-    _never_rising,
-    estimate_epsilon,
-    quantile_interval,
-    reaches,
-    search,
-)
 from explorer.studies.heatmap.guarantee import conditions
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.study import HeatmapStudy

@@ -6,7 +6,7 @@ from functools import partial
 
 from explorer.checkins.errors import printable
 from explorer.checkins.model import Candidate, Mapping, Preview, Question
-from explorer.checkins.parsing.crs_guess import candidates, points_of
+from explorer.checkins.parsing.crs import candidates, points_of
 from explorer.checkins.parsing.numbers import Rows, number
 from explorer.checkins.parsing.times import (
     distinguishing_value,

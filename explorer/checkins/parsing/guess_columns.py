@@ -27,7 +27,7 @@ from explorer.checkins.parsing.column_names import (
     words_in,
     words_of,
 )
-from explorer.checkins.parsing.crs_guess import (
+from explorer.checkins.parsing.crs import (
     beyond_the_poles,
     candidates,
     e7_columns,

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from explorer.engine.session import schema
 from explorer.engine.session.schema import plain, read_fields
-from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS, axes_of
+from explorer.studies.heatmap.experiments.error_curves import SYNTHETIC_USERS, axes_of
 
 JUDGED_ON = {
     "these check-ins": "",

@@ -25,9 +25,9 @@ from explorer.studies.users_data.inputs import (
     PLACES,
     POSITION,
     Inputs,
+    Items,
     PrivacyTarget,
 )
-from explorer.studies.users_data.reading import Items
 
 MAX_ALPHA0 = 40.0
 """Above it the smallest 64-bit weight would be 0."""

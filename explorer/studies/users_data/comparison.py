@@ -14,8 +14,7 @@ from explorer.studies.base.study import Condition, Mark, ScalarResult, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.algorithms import QuantityResult, undefined_result
-from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Inputs
-from explorer.studies.users_data.reading import Items, Users
+from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Inputs, Items, Users
 
 _MAX_ROWS = 20
 

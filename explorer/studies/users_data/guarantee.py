@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from explorer.privacy.core.bound import USER_METRIC as _PAPER, Reference
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
-from explorer.studies.base.study import Condition, Guarantee, Table
-from explorer.studies.users_data.reading import Users
+from explorer.studies.base.study import Condition, Guarantee
 
 ALGORITHM_1 = Reference(
     _PAPER, "Algorithm 1 and Theorem 4.1", "discrete Laplace noise on a lattice; errata user-B2"
@@ -60,45 +59,6 @@ WEIGHTS = (
     "After drawing, every user weighs the same: the target is the mean of the users' shares, not "
     "the pool's."
 )
-
-
-def unequal(users: Users) -> str:
-    """Return the message for data sets of different sizes."""
-    low, high = min(users.sizes), max(users.sizes)
-    return (
-        f"users have {low:,} to {high:,} items, and the promise is for one public number of them: "
-        "choose to draw s of each (Algorithm 3)"
-    )
-
-
-def without_items(users: Users) -> str:
-    """Return the message for users without a usable item."""
-    return (
-        f"{users.empty[0]} has no usable item, and a data set must not be empty: mend or remove "
-        f"the lines of {len(users.empty)} such users"
-    )
-
-
-def data_table(users: Users) -> Table:
-    """Return counts of the file, for the curator only."""
-    sizes = sorted(users.sizes)
-    rows: list[tuple[str | float | None, ...]] = [
-        ("users", len(users.names)),
-        ("items", sum(sizes)),
-        ("fewest items of a user", sizes[0]),
-        ("median", sizes[len(sizes) // 2]),
-        ("most items of a user", sizes[-1]),
-        ("lines rejected", len(users.rejected)),
-        ("users without a usable item", len(users.empty)),
-    ]
-    return Table(
-        "read",
-        "What was read (curator only)",
-        ("", "count"),
-        tuple(rows),
-        "Exact counts of the file: they are not protected by anything, and not to be handed on. "
-        f"{users.rejection_note()}".strip(),
-    )
 
 
 def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:

@@ -68,6 +68,7 @@ from explorer.studies.users_data.inputs import (
     POSITION,
     SPLIT,
     Inputs,
+    data_table,
 )
 
 _KINDS = (GRID, CLUSTERED, DISCRETE, MATRIX, TYPED, POINTS, SPHERE, SQUARE_L2, SQUARE_L1)
@@ -452,7 +453,7 @@ class UsersData(Study):
         else:
             part = _QUANTITY_RESULTS[request.quantity](inputs, points)
             context.check()
-            tables = (guarantee.data_table(inputs.users),)
+            tables = (data_table(inputs.users),)
             if request.quantity in _OF_COMPARISONS:
                 tables += comparison.tables(inputs)
                 conditions = comparison.conditions(inputs)

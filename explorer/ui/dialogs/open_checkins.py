@@ -25,7 +25,7 @@ from explorer.checkins.model import E7, Candidate, Dialect, Mapping, Preview, Qu
 from explorer.checkins.parsing import encodings
 from explorer.checkins.parsing.ambiguities import remaining_questions
 from explorer.checkins.parsing.column_names import ENGLISH, language_of
-from explorer.checkins.parsing.crs_guess import Points, is_e7, looks_swapped, points_of
+from explorer.checkins.parsing.crs import Points, is_e7, looks_swapped, points_of
 from explorer.checkins.parsing.numbers import has_fraction, number
 from explorer.checkins.parsing.row_rules import CellFault, bad_cells
 from explorer.checkins.parsing.times import time_formats

@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.checkins.model import E7, Candidate, Question
-from explorer.checkins.parsing.crs_guess import candidates
+from explorer.checkins.parsing.crs import candidates
 from explorer.checkins.parsing.times import (
     OFFERED,
     distinguishing_value,
@@ -59,7 +59,7 @@ from explorer.ui.panels.plane import PICTURES
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox, ZoneField
 
 if TYPE_CHECKING:
-    from explorer.checkins.parsing.crs_guess import Points
+    from explorer.checkins.parsing.crs import Points
 
 
 DEGREES, UNKNOWN, OTHER = "degrees", "", "other"

@@ -20,7 +20,6 @@ from explorer.ui.base.theme import MAP_DARK, MAP_LIGHT, MapStyle
 from explorer.ui.map.backgrounds import Picture
 from explorer.ui.map.camera import MapCamera, beside, on_earth, plane_of
 from explorer.ui.map.layers import HeatmapItem, MapLines, PictureItem
-from explorer.ui.map.measure import PointsTool, paint_measure
 from explorer.ui.map.overlay import (
     Stamp,
     TextPainter,
@@ -40,9 +39,11 @@ from explorer.ui.map.region_tool import (
     MIN_DRAG_PX,
     Grip,
     PixelBox,
+    PointsTool,
     cursor_of,
     dragged_box,
     grip_at,
+    paint_measure,
     usable,
 )
 

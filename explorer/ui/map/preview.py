@@ -13,8 +13,7 @@ from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.preview import PreviewPicture
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.map.camera import MapCamera
-from explorer.ui.map.panes import MapPanes
-from explorer.ui.map.slot import Slot
+from explorer.ui.map.panes import MapPanes, Slot
 
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 UNREAD_NOTE = "The private map comes once every row is read."

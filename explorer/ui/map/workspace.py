@@ -43,13 +43,12 @@ from explorer.ui.map.backgrounds import (
 from explorer.ui.map.camera import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions, UsersLine
 from explorer.ui.map.layers import Dots, prepare_tiles
-from explorer.ui.map.measure import PointsTool
 from explorer.ui.map.metrics import HowGood, MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes, PaneChooser
 from explorer.ui.map.places import PlaceField, box_of
 from explorer.ui.map.preview import HINT, PreviewStack
-from explorer.ui.map.region_tool import RegionDrag, RegionPointsDialog
+from explorer.ui.map.region_tool import PointsTool, RegionDrag, RegionPointsDialog
 from explorer.ui.map.tool_bar import ToolBar
 from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.files import write_whole
-from explorer.release.certificate.deployment_comparison import compare_deployments
+from explorer.privacy.releases.conversions import max_releases, periodic_cost, zcdp_break_even
+from explorer.release.certificate.registry import compare_deployments
 from explorer.release.errors import ParameterError
 from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import Entry, export_entries
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
 from explorer.release.ledger.state import SPENT, Account, Release
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import styled_label

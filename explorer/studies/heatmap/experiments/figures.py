@@ -37,7 +37,7 @@ from explorer.studies.heatmap.experiments.samples import (
     picture_places,
     plane_places,
 )
-from explorer.studies.heatmap.experiments.trial import Found
+from explorer.studies.heatmap.experiments.trial import TrialValues
 from explorer.studies.heatmap.help import MEASURES, trends_verdict
 from explorer.studies.heatmap.mechanisms import (
     ALGORITHM_AND_BASELINE,
@@ -547,7 +547,7 @@ def variant_label(variant: Variant) -> str:
 
 
 def verdicts(
-    figure: Figure, trials: Trials, results: Mapping[str, Found]
+    figure: Figure, trials: Trials, results: Mapping[str, TrialValues]
 ) -> list[dict[str, str | float | None]]:
     """Judge what the paper says of a figure by each of its four measures.
 

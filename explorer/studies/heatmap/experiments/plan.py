@@ -31,8 +31,8 @@ from explorer.studies.heatmap.experiments.samples import (
 from explorer.studies.heatmap.experiments.trial import (
     MEASURE_MINIMA,
     MEASURES,
-    Found,
     Trial,
+    TrialValues,
     make_trial,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS, PRIORS
@@ -285,7 +285,7 @@ class Trials:
         trials.sort(key=lambda trial: (order[trial["counts"]], trial["draw"]))
         return cls(tuple(rows), key, {key(trial): trial for trial in trials})
 
-    def report(self, results: Mapping[str, Found]) -> dict[str, Any]:
+    def report(self, results: Mapping[str, TrialValues]) -> dict[str, Any]:
         """Return what the trials, found under their keys, say: rows, means, differences, digest.
 
         Returns
@@ -313,7 +313,7 @@ class Trials:
             "digest": digest(results),
         }
 
-    def draws(self, results: Mapping[str, Found]) -> list[Draws]:
+    def draws(self, results: Mapping[str, TrialValues]) -> list[Draws]:
         """Return what the trials of every row measured: a number a draw, NaN where there is none.
 
         A measure that the trials leave out has none.
@@ -327,7 +327,7 @@ class Trials:
         ]
 
 
-def digest(results: Mapping[str, Found]) -> str:
+def digest(results: Mapping[str, TrialValues]) -> str:
     """Return the sha256 of keys and what was found under them, in the order of the keys."""
     text = json.dumps(dict(sorted(results.items())), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

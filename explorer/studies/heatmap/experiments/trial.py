@@ -50,7 +50,7 @@ MEASURE_MINIMA = {measure: -1.0 if measure == "pearson" else 0.0 for measure in 
 """What a measure can't be below."""
 
 Trial = dict[str, Any]
-Found = dict[str, float | None]
+TrialValues = dict[str, float | None]
 Map = SparseMap | NDArray[np.float64]
 
 
@@ -128,7 +128,7 @@ def ready() -> None:
     exact_distance(np.eye(2), np.eye(2)[::-1])
 
 
-def run_trial(task: Mapping[str, Any]) -> Found:
+def run_trial(task: Mapping[str, Any]) -> TrialValues:
     """Return the errors of the map of a trial, by measure.
 
     Parameters
@@ -156,14 +156,14 @@ def run_trial(task: Mapping[str, Any]) -> Found:
     return _compare(estimate.map, sample, context, trial)
 
 
-def run_grey(task: Mapping[str, Any]) -> Found:
+def run_grey(task: Mapping[str, Any]) -> TrialValues:
     """Return how near the uniform map comes to the true one of a trial: what no data give."""
     trial = task["trial"]
     sample, context = _open(task["folder"], trial["counts"])
     return _compare(SparseMap.uniform(sample.counts.level), sample, context, trial)
 
 
-def _compare(estimate: Map, sample: Sample, context: TrialContext, trial: Trial) -> Found:
+def _compare(estimate: Map, sample: Sample, context: TrialContext, trial: Trial) -> TrialValues:
     """Return what a trial measures of a map and the true one, both blurred.
 
     Distances are those of block sums and need no whole heatmap.

@@ -30,15 +30,13 @@ from explorer.studies.heatmap.experiments.error_curves import (
     MEASURES,
     Axis,
     ErrorCurve,
-    Measure,
-)
-from explorer.studies.heatmap.experiments.plan import QUANTILES
-from explorer.studies.heatmap.experiments.utility_search import (
     Estimate,
     Found,
+    Measure,
     estimate_epsilon,
     quantile_interval,
 )
+from explorer.studies.heatmap.experiments.plan import QUANTILES
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DIGITS = 3

@@ -42,11 +42,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
+    SYNTHETIC_USERS,
     Axis,
     ErrorCurve,
     Measure,
+    axes_of,
 )
-from explorer.studies.heatmap.experiments.evaluation import SYNTHETIC_USERS, axes_of
 from explorer.studies.heatmap.experiments.utility_report import (
     DIGITS,
     MEAN,

@@ -32,10 +32,11 @@ from explorer.studies.heatmap.experiments.error_curves import (
     DRAWS,
     MEASURES,
     Axis,
+    Found,
     first_target,
     parameters_read_by,
+    request_at,
 )
-from explorer.studies.heatmap.experiments.evaluation import request_at
 from explorer.studies.heatmap.experiments.samples import place_of
 from explorer.studies.heatmap.experiments.utility_report import (
     MEAN,
@@ -43,7 +44,6 @@ from explorer.studies.heatmap.experiments.utility_report import (
     log_axis,
     utility_result,
 )
-from explorer.studies.heatmap.experiments.utility_search import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob
