@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
+from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from tests.ui.tiny_study import MOON, TinyStudy
 from tests.waiting import time_limit
 
@@ -184,8 +185,10 @@ def open_window(
     """Open the window with a state folder of its own; it is closed after the test.
 
     Takes the fields of `WindowOptions`. Opening twice in a test restores the session, as a restart
-    does; the start page is shown only on request.
+    does; the start page is shown only on request. Pages of other tabs are built when they are asked
+    for; with `ahead` also while nothing else is to be done, as the program does.
     """
+    from explorer.ui.app import main_window
     from explorer.ui.app.application import Application
     from explorer.ui.app.options import WindowOptions
 
@@ -200,7 +203,8 @@ def open_window(
             launch.window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
-    def open_one(**options: Any) -> MainWindow:
+    def open_one(*, ahead: bool = False, **options: Any) -> MainWindow:
+        monkeypatch.setattr(main_window, "MAKE_AHEAD", ahead and MAKE_AHEAD)
         delete_closed()
         options = {"theme": "light", "start_page": False, **options}
         launch = Application(WindowOptions(**options), ["test"])

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.figures.view_state import ViewState
-from explorer.ui.app import main_window
 from explorer.ui.base.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from tests.ui.small_map import SMALL_MAP
@@ -37,7 +36,7 @@ class Page(QWidget):
 
 @made_ahead
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
-    window = open_window(study="heatmap", values=SMALL_MAP)
+    window = open_window(study="heatmap", values=SMALL_MAP, ahead=True)
     assert list(window.workspaces) == ["map"]
     titles = ["Bounds", "Map", "Compare", "Sweep", "Figures", "Release"]
     assert [window.tabs.tabText(i) for i in range(window.tabs.count())] == titles
@@ -51,7 +50,7 @@ def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None
 
 @made_ahead
 def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
-    window = open_window(study="amplification")
+    window = open_window(study="amplification", ahead=True)
     assert list(window.workspaces) == ["bounds"]
     settled(window)
     qtbot.waitUntil(lambda: "map" in window.workspaces)
@@ -62,10 +61,7 @@ def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
     window.data_panel.dialog("report").close()
 
 
-def test_columns_are_asked_for_before_there_is_a_map(
-    open_window, qtbot, tmp_path, monkeypatch
-) -> None:
-    monkeypatch.setattr(main_window, "MAKE_AHEAD", False)
+def test_columns_are_asked_for_before_there_is_a_map(open_window, qtbot, tmp_path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("user,lat,lon\n" + "".join(f"{i % 9},{i}.5,{i}.25\n" for i in range(20)))
     window = open_window(study="amplification")

@@ -22,7 +22,7 @@ def walker(open_window, qtbot, caplog, qtlog) -> Iterator[Callable[[str], Walker
     walkers: list[Walker] = []
 
     def begin(study_id: str, **options: Any) -> Walker:
-        window = open_window(study=study_id, **options)
+        window = open_window(study=study_id, ahead=True, **options)
         walkers.append(Walker(window, qtbot, study_id))
         return walkers[-1]
 
