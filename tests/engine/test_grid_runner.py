@@ -25,7 +25,7 @@ from tests import snapshots
 
 GRIDS = {
     "heatmap-theory": ("epsilon=0.5,2", "k=10,20"),
-    "shuffle-rdp": ("eps0=0.5,2", "n=1e4,1e5", "k=100,500"),
+    "shuffle-rdp": ("eps0=0.5,2", "n=1e5,1e6", "k=500,1000"),
     "amplification": ("n=1e3,1e5", "delta=1e-9:1e-6:2"),
     "histograms": ("eps=0.5,1", "d=10,100"),
     "cldp-sgd": ("eps0=1,2", "n=400,500"),

@@ -57,11 +57,12 @@ def window(open_window, settled):
 def find(window, qtbot):
     """Open the palette, type, wait until all sources are read, and return it."""
 
-    def ask(typed: str):
+    def ask(typed: str = "", pasted: str = ""):
         window.menus.actions["find"].trigger()
         palette = window.menus.finder.palette
         qtbot.waitUntil(lambda: not palette.reading)
         qtbot.keyClicks(palette.field, typed)
+        palette.field.insert(pasted)
         return palette
 
     yield ask
@@ -145,7 +146,7 @@ def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None
     asked, hidden = session.request(), bounds.plot.hidden
     assert session.state.selection.data not in link
     window.show_study("amplification")
-    palette = find(link)
+    palette = find(pasted=link)
     assert [entry.key for entry in (palette.current,)] == ["link"]
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     settled(window)
@@ -153,7 +154,7 @@ def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None
     assert bounds.plot.hidden == hidden
     (pin,) = session.state.pins
     assert pin.request["eps0"] == 2.0
-    palette = find(link.replace("eps0=1.5", "eps0=many"))
+    palette = find(pasted=link.replace("eps0=1.5", "eps0=many"))
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert "eps0" in window.banner.text.text()
 

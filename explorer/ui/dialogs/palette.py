@@ -1,6 +1,5 @@
 """Command palette (Ctrl+K): ranked text search over all entries."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -56,15 +55,20 @@ def rank(query: str, names: tuple[str, ...], more: str = "") -> int | None:
     typed = fold_text(query)
     called = [fold_text(name) for name in names]
     words = " ".join((*called, fold_text(more))).split()
-    letters = re.compile(".*".join(map(re.escape, typed.replace(" ", ""))))
-    fits = (
-        any(name.startswith(typed) for name in called),
-        any(f" {typed}" in f" {name}" for name in called),
-        all(any(word.startswith(part) for word in words) for part in typed.split()),
-        any(typed in name for name in called),
-        any(letters.search(name) for name in called),
+    fits: tuple[Callable[[], bool], ...] = (
+        lambda: any(name.startswith(typed) for name in called),
+        lambda: any(f" {typed}" in f" {name}" for name in called),
+        lambda: all(any(word.startswith(part) for word in words) for part in typed.split()),
+        lambda: any(typed in name for name in called),
+        lambda: any(_in_order(typed.replace(" ", ""), name) for name in called),
     )
-    return next((place for place, fit in enumerate(fits) if fit), None)
+    return next((place for place, fit in enumerate(fits) if fit()), None)
+
+
+def _in_order(letters: str, name: str) -> bool:
+    """Whether a name has all letters, in their order, with others between them."""
+    left = iter(name)
+    return all(letter in left for letter in letters)
 
 
 MAX_ROWS = 60
