@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from explorer.ui.base.startup_tuning import tune_imports
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from tests.qt_robot import WaitingBot
 
+tune_imports()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # As in the program. Threads of BLAS that wait for each other take the processor from other workers:
 # 830 tests of heatmaps and learning take 57 s on two processors with one thread, 98 s with two.
@@ -92,6 +95,14 @@ def _share_compiled(config: pytest.Config) -> None:
         folder.mkdir(exist_ok=True)
         folder.chmod(0o700)  # the program compiles into nothing that others could write
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if not config.option.full and not config.option.collectonly:
+        # The whole suite has windows: what they wait for is made while tests are collected.
+        preparing = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm_processes_preload"],
+            cwd=Path(__file__).resolve().parents[1],
+            env={**os.environ, "XDG_CACHE_HOME": shared.name},
+        )
+        config.add_cleanup(preparing.wait)
 
 
 @pytest.fixture

@@ -179,6 +179,7 @@ def test_above_the_edge_gkrr_errs_less_and_below_more(model, compared):
         assert (gkrr < rival) == wins
 
 
+@pytest.mark.full
 def test_edge_in_d_em_is_an_estimate_near_simulations():
     # Two upper bounds cross at 107.6 only.
     values = {"model": "central", "rival": "laplace", "n": 40}

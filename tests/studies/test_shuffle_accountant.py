@@ -495,6 +495,7 @@ def test_conditions_of_single_curves_say_so(study):
     assert own.of_guarantee
 
 
+@pytest.mark.full
 def test_theorem_1_alone_is_drawn_where_the_cap_is_smaller(study):
     final = ask(study, "lam", 2, 512, 20, what="rdp", eps0=4.0, lam=500)[-1]
     shown = curves(final)

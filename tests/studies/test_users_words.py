@@ -71,6 +71,7 @@ def test_numbers_below_zero_have_a_minus_sign():
     assert "ln δ = −27.63" in draws.conditions[0].margin
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("model", "yes", "no"), [("local", "ln(m/(16", "mn"), ("central", "ln(mn/(16", "ln(m/")]
 )
