@@ -190,13 +190,6 @@ def evaluate_claim(result: Result, wanted: str = "") -> ClaimedBound | None:
     wanted : str
         Key of the series that the user claims; empty for the tightest valid bound.
     """
-    if wanted not in result.claimed:
-        result.claimed[wanted] = _evaluate(result, wanted)
-    found: ClaimedBound | None = result.claimed[wanted]
-    return found
-
-
-def _evaluate(result: Result, wanted: str) -> ClaimedBound | None:
     try:
         claim = get_study(result.request.study).claims.get(result.request.quantity)
     except ValueError:  # of a study that this program does not have

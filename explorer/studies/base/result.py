@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -430,11 +429,6 @@ class Result:
     outdated: frozenset[str] = frozenset()
     outdated_numbers: frozenset[str] = frozenset()
     held: str = ""
-
-    @cached_property
-    def claimed(self) -> dict[str, Any]:
-        """What `explorer.studies.base.claims.evaluate_claim` found, by what the user claims."""
-        return {}
 
     @property
     def final(self) -> bool:

@@ -1,14 +1,12 @@
 """Labels whose text may change often without a new layout of the window."""
 
 import bisect
-import re
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import (
     QEnterEvent,
     QFont,
     QFontMetrics,
-    QFontMetricsF,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -18,9 +16,6 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from explorer.ui.base.styled import follow_links, has_labels, link_labels
 
 MIN_WIDTH_PX = 40
-_MAX_WORDS = 2000
-"""Words whose widths a label keeps."""
-_WORD = re.compile(r"\n|[^ \n]+")
 _HIGHEST = 16_777_215
 
 
@@ -79,11 +74,6 @@ class FixedSizeText(QWidget):
         """Heights by width: a layout asks several times, at 0.5 ms each."""
         self._measured = (0, 0)
         """Last width, and the text height by font metrics."""
-        self._advances: dict[str, float] = {}
-        """Widths of words in pixels."""
-        self._broken: tuple[int, list[float]] = (-1, [])
-        """Last width and the widths of the words: another number is mostly as wide as the one
-        before, and then breaks the same lines."""
         self._label = SelectableLabel(self)
         self._label.setWordWrap(True)
         self._label.setObjectName(name)
@@ -109,10 +99,7 @@ class FixedSizeText(QWidget):
         if links != (self._label.textFormat() == Qt.TextFormat.RichText):
             self._set_links(links)
         self._label.setText(link_labels(text).replace("\n", "<br>") if links else text)
-        if not self.isVisible():
-            self._heights.clear()  # measured when it is shown
-            self.updateGeometry()
-        elif links or self._height_moved():
+        if links or self._height_moved():
             self._heights.clear()
             if self.heightForWidth(self.width()) != self.height():
                 self.updateGeometry()
@@ -126,48 +113,27 @@ class FixedSizeText(QWidget):
 
     def _clamp(self) -> None:
         """Show as many words as the lines hold."""
-        if self._breaks_as_before():
-            self._show_words(self._count)
-            return
         metrics, space = self._label.fontMetrics(), QRect(0, 0, max(self.width(), 1), _HIGHEST)
         most = self._lines * (metrics.lineSpacing() + 1)  # a line is rounded up
 
         def overflows(text: str) -> bool:
             return metrics.boundingRect(space, Qt.TextFlag.TextWordWrap, text).height() > most
 
-        words = self._text.split(" ")
-        if not overflows(self._text):
-            self._show_words(len(words))
-            return
+        shown = self._text
+        if overflows(shown):
+            words = shown.split(" ")
 
-        def cut_after(count: int) -> bool:
-            return overflows(" ".join(words[: count + 1]) + " …")
+            def cut_after(count: int) -> bool:
+                return overflows(" ".join(words[: count + 1]) + " …")
 
-        # A new number rarely changes how many words there is room for.
-        count = min(self._count, len(words))
-        if (count and cut_after(count - 1)) or not cut_after(count):
-            count = bisect.bisect_left(range(len(words)), True, key=cut_after)
-        self._show_words(count)
-
-    def _show_words(self, count: int) -> None:
-        """Show so many words, with an ellipsis in place of others."""
-        self._count = count
-        words = self._text.split(" ")
-        cut = count < len(words)
-        self._label.setText(" ".join(words[:count]) + " …" if cut else self._text)
-        self._label.setToolTip(self._text if cut else "")
-
-    def _breaks_as_before(self) -> bool:
-        """Whether the words are as wide as those of the former text, and so is the label."""
-        metrics, known = QFontMetricsF(self._label.font()), self._advances
-        if len(known) > _MAX_WORDS:
-            known.clear()
-        words = _WORD.findall(self._text)
-        for word in words:
-            if word not in known:
-                known[word] = metrics.horizontalAdvance(word)
-        before, self._broken = self._broken, (self.width(), [known[word] for word in words])
-        return self._broken == before
+            # A new number rarely changes how many words there is room for.
+            count = min(self._count, len(words))
+            if (count and cut_after(count - 1)) or not cut_after(count):
+                count = bisect.bisect_left(range(len(words)), True, key=cut_after)
+            self._count = count
+            shown = " ".join(words[:count]) + " …"
+        self._label.setText(shown)
+        self._label.setToolTip(self._text if shown != self._text else "")
 
     def _height_moved(self) -> bool:
         """Whether the height may differ from that of the former text.
@@ -176,9 +142,6 @@ class FixedSizeText(QWidget):
         of the time. Heights at other widths are computed again.
         """
         width, before = self.width(), self._measured
-        if self._breaks_as_before() and width in self._heights:
-            self._heights = {width: self._heights[width]}
-            return False
         space = QRect(0, 0, width, _HIGHEST)
         lines = self._label.fontMetrics().boundingRect(space, Qt.TextFlag.TextWordWrap, self._text)
         self._measured = (width, lines.height())
@@ -212,8 +175,6 @@ class FixedSizeText(QWidget):
         """Measure again with another font."""
         self._heights.clear()
         self._measured = (0, 0)
-        self._advances.clear()
-        self._broken = (-1, [])
         super().changeEvent(event)
 
     def sizeHint(self) -> QSize:
