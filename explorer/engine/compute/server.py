@@ -24,6 +24,10 @@ from explorer.studies.registry import get_study, set_registered, study_infos
 
 END_S = 1.0
 """Time limit of closing open data sets."""
+FIRST_ANSWER_S = 3.0
+"""How long loading what is compiled waits for the first answer."""
+_OF_THE_MAP = ("explorer.checkins.loading", "explorer.studies.heatmap.losses", "duckdb")
+"""Modules that its answers import when they are needed."""
 
 
 def serve(commands: Connection, answers: Connection) -> None:
@@ -55,7 +59,7 @@ class ComputeServer:
         self.runtime = StudyRuntime()
         self._sender = Sender(answers)
         self._workers: dict[str, LatestWorker] = {}
-        self._asked = threading.Event()
+        self._asked, self._answered = threading.Event(), threading.Event()
         self._calls: set[int] = set()
         self._commands: dict[str, Callable[..., object]] = {
             "submit": self._submit,
@@ -97,7 +101,7 @@ class ComputeServer:
         self.runtime.register_data(fingerprint, stored)
 
     def _prepare(self) -> None:
-        _in_thread(_load_studies, self._asked)
+        _in_thread(_load_studies, self._asked, self._answered)
 
     def _call(
         self, number: int, function: Callable[..., Any], args: tuple[Any, ...], reports: bool
@@ -131,6 +135,8 @@ class ComputeServer:
         if delivery.error is not None:
             delivery = replace(delivery, error=portable(delivery.error))
         self._send("answer", name, delivery, stream=name)
+        if delivery.result is not None:
+            self._answered.set()
 
     def _send(self, *message: object, stream: str = "") -> None:
         try:
@@ -143,22 +149,24 @@ def _in_thread(function: Callable[..., object], *args: Any) -> None:
     threading.Thread(target=function, args=args, daemon=True).start()
 
 
-def _load_studies(asked: threading.Event) -> None:
-    """Import what answers need, then compile what counts check-ins: until then it is slower."""
-    _import_studies(asked)
+def _load_studies(asked: threading.Event, answered: threading.Event) -> None:
+    """Import what answers need, then compile what counts check-ins: until then it is slower.
+
+    Loading what is compiled takes a second in which the interpreter is shared: the first answer,
+    for which somebody waits, comes first.
+    """
+    loads: list[Callable[[], object]] = [partial(get_study, info.id) for info in study_infos()]
+    loads += [partial(import_module, name) for name in _OF_THE_MAP]
+    for load in loads:
+        if asked.is_set():
+            break
+        with suppress(ValueError):  # reported with the first request that needs it
+            load()
+    gc.collect()
+    gc.freeze()  # it all stays: looking through it again would hold up an answer
+    answered.wait(FIRST_ANSWER_S)
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
     with suppress(ImportError):  # without numba it counts in numpy
         compile_pass()
     # Some values of a slider need it: imported then, it would hold up a drag for half a second.
     import_module("scipy.special")
-
-
-def _import_studies(asked: threading.Event) -> None:
-    """Import one study after another, until the first question comes."""
-    for info in study_infos():
-        if asked.is_set():
-            return
-        with suppress(ValueError):  # reported with the first request that needs it
-            get_study(info.id)
-    gc.collect()
-    gc.freeze()  # it all stays: looking through it again would hold up an answer

@@ -198,13 +198,12 @@ class Application(QObject):
 
     def _build(self) -> None:
         """Build the rest of the window; if the saved session fails, build it without."""
+        service = self._get_service()  # first: its process imports in parallel
         tune_plots()
         from explorer.ui.app.startup import Startup
 
         try:
-            self._opening = Startup(
-                self.options, self.session_store, self.window, self._get_service()
-            )
+            self._opening = Startup(self.options, self.session_store, self.window, service)
         except Exception as error:
             if not self.session_store.restored:
                 raise
@@ -213,9 +212,7 @@ class Application(QObject):
             self._half_built = (error, self.window)
             self.session_store.give_up(error)
             self.window = self._make_window()
-            self._opening = Startup(
-                self.options, self.session_store, self.window, self._get_service()
-            )
+            self._opening = Startup(self.options, self.session_store, self.window, service)
         self._opening.ended.connect(self.app.quit)
 
     def _finish_building(self) -> None:
