@@ -774,10 +774,10 @@ def images_of(data: CheckinData, name: str | None) -> tuple[str | None, ...]:
 
 def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
     """Parse a region from four comma-separated degrees (an option's callback)."""
-    from explorer.geography.region import region_of
-
     if raw is None:
         return None
+    from explorer.geography.region import region_of
+
     plane, sides = declared_plane(ctx), []
     for side in raw.split(",") if plane is None or raw.strip() != PADDED else ():
         try:
