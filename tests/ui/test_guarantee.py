@@ -77,6 +77,16 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
             assert (verdict in said) == (chance is not None)
 
 
+def test_no_text_of_another_question_is_left(runtime, panel) -> None:
+    def show(study_id: str) -> str:
+        request = default_request(get_study(study_id))
+        panel.show_result(next(a for a in runtime.answer(request, lambda: None) if a.guarantee))
+        return panel.part("differences")
+
+    # The longest text waits for a pause while a slider moves.
+    assert [bool(show(study_id)) for study_id in ("unbounded", "itemwise")] == [True, False]
+
+
 @given(st.floats(0, 50), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1)))
 def test_odds_are_never_below_the_computed_ones(
     epsilon: float, delta: float, distance: float | None

@@ -382,6 +382,7 @@ class GuaranteePanel(QScrollArea):
         self.result, self._claim, self.behind = result, claim, True
         before = self._written
         if before is None or _subject(before) != _subject(result):
+            self._pause.stop()  # the longest text is that of another question
             self._catch_up()
         elif not self._live.isActive():
             self._live.start(0)  # once the curves are painted
