@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from PySide6.QtGui import QAction, QTextDocument
 from PySide6.QtWidgets import (
@@ -61,8 +61,13 @@ def texts(root: QWidget) -> list[str]:
         line
         for line in found
         if line.strip().partition(": ")[2] not in bare
-        and not any(line != other and other.startswith(line.rstrip("…")) for other in bare)
+        and not (line.endswith("…") and _is_elided(line, bare))
     ]
+
+
+def _is_elided(line: str, others: Collection[str]) -> bool:
+    """Whether another text is longer than a line with an ellipsis and begins with its words."""
+    return any(len(other) > len(line) and other.startswith(line[:-1]) for other in others)
 
 
 def menu_texts(menus: list[QMenu]) -> list[str]:
