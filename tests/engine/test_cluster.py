@@ -329,6 +329,7 @@ def test_certificates_of_a_local_cluster_are_private_and_removed() -> None:
     assert not folder.exists()
 
 
+@pytest.mark.full
 def test_a_folder_that_workers_do_not_see_is_refused(running: Any, tmp_path: Path) -> None:
     """What a process has open under a number means nothing to others."""
     number = os.open(tmp_path, os.O_RDONLY)

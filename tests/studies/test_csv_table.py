@@ -162,6 +162,7 @@ def test_points_out_of_range_are_set_aside_and_values_refused(tmp_path):
     snapshots.check(error.value)
 
 
+@pytest.mark.full
 @given(TEXT)
 def test_any_text_is_read_or_refused_in_our_words(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("any") / "any.csv"

@@ -66,6 +66,8 @@ QUICK: Mapping[str, Values] = {
 }
 """Values with which simulations are short."""
 CURVES = [info.id for info in study_infos() if info.workspace == "bounds"]
+SLOW = ("shuffle-rdp", "private-regression")
+"""Studies that take more than five seconds for three points of every quantity."""
 
 
 @cache
@@ -74,7 +76,10 @@ def context(study_id: str) -> Context:
     return Context()
 
 
-@pytest.mark.parametrize("study_id", CURVES)
+@pytest.mark.parametrize(
+    "study_id",
+    [pytest.param(key, marks=[pytest.mark.full] * (key in SLOW)) for key in CURVES],
+)
 def test_every_quantity_at_three_points(study_id: str) -> None:
     study = get_study(study_id)
     for what in study.quantities:

@@ -58,6 +58,7 @@ def test_every_help_page_with_a_number_is_compared():
     assert sorted(pages.PAGES) == sorted(c.id for c in study_infos() if _page_numbers(c.id))
 
 
+@pytest.mark.full
 def test_what_the_guide_says_is_what_is_computed():
     page = Path(__file__).resolve().parents[2] / "resources" / "guide" / "numbers.md"
     text = page.read_text(encoding="utf-8").partition("## Where we differ")[2]
