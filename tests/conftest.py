@@ -96,13 +96,17 @@ def _share_compiled(config: pytest.Config) -> None:
         folder.chmod(0o700)  # the program compiles into nothing that others could write
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
     if not config.option.full and not config.option.collectonly:
-        # The whole suite has windows: what they wait for is made while tests are collected.
-        preparing = subprocess.Popen(
-            [sys.executable, "-m", "tests.warm_processes_preload"],
-            cwd=Path(__file__).resolve().parents[1],
-            env={**os.environ, "XDG_CACHE_HOME": shared.name},
-        )
-        config.add_cleanup(preparing.wait)
+        _prepare_windows(config, shared.name)
+
+
+def _prepare_windows(config: pytest.Config, cache: str) -> None:
+    """Make what windows wait for while tests are collected: the whole suite has windows."""
+    preparing = subprocess.Popen(
+        [sys.executable, "-m", "tests.warm_processes_preload"],
+        cwd=Path(__file__).resolve().parents[1],
+        env={**os.environ, "XDG_CACHE_HOME": cache},
+    )
+    config.add_cleanup(preparing.wait)
 
 
 @pytest.fixture

@@ -103,9 +103,8 @@ def main(path: Path) -> None:
         final_result(runtime, request)
     for value in runtime.found.values():
         if isinstance(value, WorstCaseRounds):
-            value.check = (
-                bool  # does nothing, and can be pickled; who takes the rounds sets it anew
-            )
+            # Does nothing, and can be pickled; who takes the rounds sets it anew.
+            value.check = bool
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(pickle.dumps(runtime.found))
     unfinished.rename(path)

@@ -24,7 +24,7 @@ from explorer.ui.map.colour_bar import format_share, round_step
 from explorer.ui.map.layers import tile_paths
 from explorer.ui.map.overlay import paint_rubber_band, rect_of
 from explorer.ui.map.panes import cell_of
-from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
+from explorer.ui.map.tools import Grip, PixelBox, dragged_box, grip_at
 from tests.ui.dragging import Hand, drag_region, middle_of_region
 from tests.ui.map_page import MapPage
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont
 
 from explorer.ui.base.theme import MAP_DARK, MAP_LIGHT
 from explorer.ui.map.overlay import TextPainter, city_stamps
-from explorer.ui.map.region_tool import PixelBox
+from explorer.ui.map.tools import PixelBox
 
 NEW_YORK = (40.5, -74.3, 41.0, -73.7)
 """South, west, north, east, on 400 × 400 pixels."""

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from explorer.geography.coordinates import distance_km
 from explorer.geography.plane import Plane
 from explorer.ui.map.colour_bar import People
-from explorer.ui.map.region_tool import length_of, length_words
+from explorer.ui.map.tools import length_of, length_words
 from tests.ui.map_page import MapPage
 
 

@@ -162,8 +162,9 @@ def _load_studies(asked: threading.Event, answered: threading.Event) -> None:
             break
         with suppress(ValueError):  # reported with the first request that needs it
             load()
-    gc.collect()
-    gc.freeze()  # it all stays: looking through it again would hold up an answer
+    else:
+        gc.collect()
+        gc.freeze()  # it all stays: looking through it again would hold up an answer
     answered.wait(FIRST_ANSWER_S)
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
     with suppress(ImportError):  # without numba it counts in numpy

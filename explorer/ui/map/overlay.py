@@ -29,7 +29,7 @@ from explorer.geography.region import Box, Region, scale_bars_for
 from explorer.studies.base.study import Overlay
 from explorer.ui.base.theme import MAP_DARK, MapStyle
 from explorer.ui.map.layers import dot_pixels
-from explorer.ui.map.region_tool import PixelBox
+from explorer.ui.map.tools import PixelBox
 
 MARGIN = 3.0
 LABELS_AT_MOST = 40

@@ -34,7 +34,7 @@ from explorer.ui.map.overlay import (
     rect_of,
     scale_bar,
 )
-from explorer.ui.map.region_tool import (
+from explorer.ui.map.tools import (
     GRAB_PX,
     MIN_DRAG_PX,
     Grip,

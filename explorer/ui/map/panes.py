@@ -60,7 +60,7 @@ from explorer.ui.map.camera import WORLD_BOX, MapCamera, cell_of, cell_words, pl
 from explorer.ui.map.colour_bar import ColourBar, People, SharedBars, format_share
 from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.pane import MIN_PANE_WIDTHS, MapPane
-from explorer.ui.map.region_tool import MeasureTool, PolygonTool
+from explorer.ui.map.tools import MeasureTool, PolygonTool
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 
 MAX_COLUMNS, MAX_ROWS = 3, 2

@@ -48,8 +48,8 @@ from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.panes import MapPanes, PaneChooser
 from explorer.ui.map.places import PlaceField, box_of
 from explorer.ui.map.preview import HINT, PreviewStack
-from explorer.ui.map.region_tool import PointsTool, RegionDrag, RegionPointsDialog
 from explorer.ui.map.tool_bar import ToolBar
+from explorer.ui.map.tools import PointsTool, RegionDrag, RegionPointsDialog
 from explorer.ui.map.utility.toggle import MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
 

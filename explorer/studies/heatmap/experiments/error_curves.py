@@ -7,7 +7,7 @@ mass are in `FEW_CELLS`. The blur increases no distance between maps.
 
 The smallest ε is searched from curves and by repeated draws. Both use the true map. On the data
 that is to be released this is a look at the data, and the guarantee of the release does not cover
-the choice of ε: use public, synthetic or past data, or users that are not in the map.
+the choice of ε: use public, synthetic or past data.
 """
 
 from __future__ import annotations

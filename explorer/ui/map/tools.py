@@ -1,4 +1,4 @@
-"""Tools of the map for mouse and keyboard: the region, a polygon's corners, a measured line."""
+"""Tools of the map for mouse and keyboard: region, corners of a polygon, measured line."""
 
 from __future__ import annotations
 
