@@ -216,6 +216,8 @@ def safe_side(
         last = x, value
         # Aimed a little below the root.
         step = -(value + 0.03) / rise if 0 < rise < math.inf else -math.copysign(1e-4 * 2**i, value)
+        if value > 0 and i > 3:  # flatter here than the rough slope
+            step *= 2 ** (i - 3)
         if not math.isfinite(step) or (value <= 0 and i > 3):
             break
         x = min(max(x + step, best), high)

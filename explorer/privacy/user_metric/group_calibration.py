@@ -25,6 +25,7 @@ from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.hops import (
     SEARCHED,
     Group,
+    QuickGroup,
     SortedGroup,
     group_arguments,
     rounded_up,
@@ -36,8 +37,8 @@ between 0.53 and 5.9. A step is 9 %."""
 _MIN_NORMAL_CLONES = 2000.0
 """Below so many clones the normal approximation does not see every peak, and exact sums are
 short."""
-_Target = tuple[float, float, float, float, Clones, bool, float]
-"""m, n, smallest and largest distance, clones, whether hops are in increasing order, ln δ'."""
+_Target = tuple[float, float, float, float, Clones, type[Group], float]
+"""m, n, smallest and largest distance, clones, in which order hops are, ln δ'."""
 
 
 def group_alpha0(
@@ -50,6 +51,7 @@ def group_alpha0(
     variant: Clones | str = Clones.PUBLISHED,
     *,
     in_order: bool = False,
+    quick: bool = False,
 ) -> Any:
     """Return the largest α₀ with `group_delta` ≤ δ' at any a ≤ α: **the number to calibrate with**.
 
@@ -57,14 +59,15 @@ def group_alpha0(
     800; 800 at δ' = 1, which promises nothing. It does not fall as α grows, but for the kinks of
     the sum where there is a minimum distance (1e-5 of itself, 1e-3 with a few hundred clones): a
     curve should carry the largest so far. Parameters as in `group_delta`; delta_prime in
-    [1e-300, 1]. With hops `in_order` it is more, by up to a fifth; rounded down by some 1e-3.
+    [1e-300, 1]. With hops `in_order` it is more, by up to a fifth; rounded down by some 1e-3; by
+    some 1e-2 if it is to be `quick`, in a few milliseconds.
     """
 
     def solve(alpha: float, target: _Target) -> float:
         summits = (height for at, height in _summits(target, alpha) if at <= alpha)
         return max(_alpha0_at(alpha, target), *summits, 0.0)
 
-    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order, quick))
 
 
 def group_alpha0_at(
@@ -83,7 +86,7 @@ def group_alpha0_at(
     With a minimum distance it may be less than what a smaller α allows: calibrate with
     `group_alpha0`, whose parameters these are.
     """
-    return _solve(_alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(_alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order))
 
 
 def group_alpha0_estimate(
@@ -111,7 +114,7 @@ def group_alpha0_estimate(
         peaks = (height for at, height in _peaks(target, alpha) if at <= alpha)
         return max(math.exp(before), *peaks, 0.0)
 
-    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, in_order)
+    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order))
 
 
 def group_alpha(
@@ -124,6 +127,7 @@ def group_alpha(
     variant: Clones | str = Clones.PUBLISHED,
     *,
     in_order: bool = False,
+    quick: bool = False,
 ) -> Any:
     """Return the least α at which `group_delta` ≤ δ': the guarantee of item-wise release at α₀.
 
@@ -165,7 +169,7 @@ def group_alpha(
         return min(alpha * (1 + 2e-12), top)
 
     return _solve(
-        solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, in_order, "alpha0"
+        solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order, quick), "alpha0"
     )
 
 
@@ -203,7 +207,7 @@ def group_alpha_estimate(
         return math.exp(-before)
 
     return _solve(
-        solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, in_order, "alpha0"
+        solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order), "alpha0"
     )
 
 
@@ -225,7 +229,7 @@ def least_group_delta(
     which = Clones(variant)
 
     def solve(alpha: float, a0: float, m: float, n: float, near: float, far: float) -> float:
-        group = (SortedGroup if in_order else Group)(m, n, near, far, which)
+        group = _kind(in_order)(m, n, near, far, which)
         least = group.log_delta(alpha, a0)[0]
         low, high = _search_range(m, near)
         if low < (high := min(high, alpha, m * a0)) and not group.coarse:
@@ -251,7 +255,7 @@ def _solve(
     min_distance: ArrayLike,
     diameter: ArrayLike,
     variant: Clones | str,
-    in_order: bool,
+    kind: type[Group],
     name: str = "alpha",
 ) -> Any:
     """Return a function of α (or of α₀: `name`) and a target at every place of the arguments."""
@@ -262,14 +266,18 @@ def _solve(
     del checked[1 if name == "alpha" else 0]
 
     def at(given: float, m: float, n: float, near: float, far: float, target: float) -> float:
-        return solve(given, (m, n, near, far, which, in_order, math.log(target)))
+        return solve(given, (m, n, near, far, which, kind, math.log(target)))
 
     return vectorised(at)(*checked, targets)
 
 
+def _kind(in_order: bool, quick: bool = False) -> type[Group]:
+    return (QuickGroup if quick else SortedGroup) if in_order else Group
+
+
 def _group(target: _Target) -> Group:
-    m, n, near, far, which, in_order, _ = target
-    return (SortedGroup if in_order else Group)(m, n, near, far, which)
+    m, n, near, far, which, kind, _ = target
+    return kind(m, n, near, far, which)
 
 
 def _alpha0_at(alpha: float, target: _Target) -> float:
@@ -298,9 +306,9 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
     start = group.rough_log_alpha0(alpha, log_target)
     find = safe_side if group.coarse else root_near
     alpha0 = math.exp(find(excess, slope, low, start, high))
-    if group.coarse:
+    if group.coarse and not group.alone:
         # The rough root may lie below that of the argument it improves on.
-        plain = (*target[:5], False, log_target)
+        plain = (*target[:5], Group, log_target)
         if math.exp(_group(plain).rough_log_alpha0(alpha, log_target)) > alpha0 * (1 - 3e-3):
             alpha0 = max(alpha0, _alpha0_at(alpha, plain))
     # At low itself only α/m is known to be enough, which may be less.

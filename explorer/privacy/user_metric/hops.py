@@ -52,6 +52,7 @@ _GRID = 96
 _PANELS, _FINE, _STEPS = 40, 150, 24
 """Panels of exact sums, to calibrate and for δ′ itself, and steps within each, where H is
 interpolated."""
+_QUICK_PANELS = 12
 _CLEARLY_MORE = 1.0
 """By how much the approximate ln δ′ of hops in any order must exceed that of hops in increasing
 order for it not to be summed: the approximation is at most 0.7 too large. Both are upper bounds."""
@@ -269,6 +270,10 @@ class Group:
 
     coarse = False
     """Whether `log_delta` is too expensive, or too coarse, for its root to be found exactly."""
+    alone = False
+    """Whether hops in any order are not tried beside those in increasing order."""
+    tolerance = 1e-9
+    """Of `rough_log_alpha0`."""
 
     def __init__(self, m: float, n: float, near: float, far: float, variant: Clones) -> None:
         self.m, self.total, self.near, self.far = m, m * n, near, far
@@ -316,7 +321,9 @@ class Group:
         """Return about the ln α₀ with ln δ' = log_target, near a guess of it if one is given."""
         high = math.log(checks.MAX_EPSILON)
         low = min(math.log(max(alpha / self.m, 1e-290)), high)
-        return rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high, near)
+        return rough_root(
+            lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high, near, self.tolerance
+        )
 
     def _scale(self, alpha: float, alpha0: float, kappa: float) -> float:
         """ln[(e^αD − 1)/(total·κ)], with its limit at α = 0."""
@@ -428,7 +435,7 @@ class SortedGroup(Group):
             edges = self._edges(alpha, alpha0, self._panels)
             log_rate, edges = self._log_rates_exact(alpha, alpha0, edges)
         value = float(np.logaddexp.reduce(log_rate + _log_rises(alpha, edges))) + _ROUNDING
-        if super().guess(alpha, alpha0) > value + _CLEARLY_MORE:
+        if self.alone or super().guess(alpha, alpha0) > value + _CLEARLY_MORE:
             return value, closed
         return min((value, closed), super().log_delta(alpha, alpha0))
 
@@ -583,6 +590,15 @@ class SortedGroup(Group):
             # κ here errs by some 1e-15 of itself, and the exponent by as much of N·κ².
             fits &= mean * kappa * kappa < 1e5
         return np.where(fits, log_rate, np.nan)
+
+
+class QuickGroup(SortedGroup):
+    """The same in milliseconds, rounded up by some tenths of ln δ′."""
+
+    alone, tolerance = True, 1e-3
+
+    def __init__(self, m: float, n: float, near: float, far: float, variant: Clones) -> None:
+        super().__init__(m, n, near, far, variant, _QUICK_PANELS)
 
 
 def _log_rises(alpha: float, x: FloatArray) -> FloatArray:

@@ -362,7 +362,8 @@ def best_alpha0(
 
     def solve(alpha: float, delta: float, m: float, n: float, near: float) -> float:
         at = alpha, delta, m, n, near, 1.0, Clones.STRONGER
-        candidates = [group_alpha0(*at, in_order=way) for way in _ways(near)]
+        # In order they are tried in any order as well, where that may allow more.
+        candidates = [group_alpha0(*at, in_order=near < 1)]
         if side_by_side and near >= 1 and m <= PRODUCT_ITEMS:
             candidates.append(product_alpha0(alpha, delta, m, n))
         return float(max(candidates))
@@ -386,17 +387,12 @@ def best_alpha(
 
     def solve(alpha0: float, delta: float, m: float, n: float, near: float) -> float:
         at = alpha0, delta, m, n, near, 1.0, Clones.STRONGER
-        candidates = [group_alpha(*at, in_order=way) for way in _ways(near)]
+        candidates = [group_alpha(*at, in_order=way) for way in sorted({False, near < 1})]
         if side_by_side and near >= 1 and m <= PRODUCT_ITEMS:
             candidates.append(product_alpha(alpha0, delta, m, n))
         return float(min(candidates))
 
     return vectorised(solve)(*_arguments(alpha0, delta_prime, m, n, min_distance))
-
-
-def _ways(near: float) -> tuple[bool, ...]:
-    """Return whether hops are in order or not: where all are as long, that is one."""
-    return (False,) if near >= 1 else (False, True)
 
 
 def _arguments(

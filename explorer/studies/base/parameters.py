@@ -350,6 +350,8 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
         return False
     if any(str(values.get(key)) in allowed for key, allowed in parameter.relevant_also):
         return True
+    if not parameter.relevant_when:
+        return True
     lists = dict(parameter.more_values)
     return all(
         str(values.get(key)) in allowed

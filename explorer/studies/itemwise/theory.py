@@ -463,13 +463,15 @@ def _exact(p: ItemPoints, key: str) -> Bound:
     compute = _SOLVERS[solved][key if key in ("product", "refuted") else "hops"]
     more, named = _solver_options(key, p)
     columns = [getattr(p, name) for name in _GIVEN[solved]]
+    rows = [tuple(float(v) for v in row) for row in zip(*columns, strict=True)]
     value = np.empty(p.m.shape)
-    for i, row in enumerate(zip(*columns, strict=True)):
+    for i, arguments in enumerate(rows):
         p.context.check()
-        arguments = tuple(float(v) for v in row)
+        # The number at the sliders is the same as at rest.
+        quick = {"quick": True} if p.first and arguments != rows[-1] else {}
         value[i] = p.context.cached(
-            ("itemwise", solved, key, more, arguments),
-            partial(compute, *arguments, *more, **named),
+            ("itemwise", solved, key, more, arguments, *quick),
+            partial(compute, *arguments, *more, **named, **quick),
         )
     role = _ROLES[solved][key == "refuted"]
     why = _NOT_REFUTED if key == "refuted" else BEYOND

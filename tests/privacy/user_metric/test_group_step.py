@@ -48,6 +48,19 @@ def test_closed_forms_lie_above_the_sums():
             assert exact <= closed < exact + 0.2
 
 
+@pytest.mark.parametrize("near", [0.0, 0.1])
+@pytest.mark.parametrize("m", [501, 550, 15850])
+@pytest.mark.parametrize("alpha", [0.01, 25.0, 800.0])
+def test_what_follows_a_slider_is_safe_and_close(alpha, m, near):
+    at = alpha, 1e-12, m, 1e5, near, 1.0, Clones.STRONGER
+    quick = float(um.group_alpha0(*at, in_order=True, quick=True))
+    exact = float(um.group_alpha0(*at, in_order=True))
+    assert 0.96 * exact < quick <= exact * (1 + 1e-3)
+    assert um.sorted_delta(alpha, quick, *at[2:]) <= 1e-12
+    back = float(um.group_alpha(exact, *at[1:], in_order=True, quick=True))
+    assert back >= alpha * (1 - 1e-3)
+
+
 @pytest.mark.parametrize("near", [0.0, 0.3])
 def test_never_more_than_all_hops_at_the_dearest_price(near):
     for a0 in (0.5, 2.0, 4.0):
