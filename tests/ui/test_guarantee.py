@@ -64,6 +64,7 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
         said = words(panel)
         assert len(re.findall(r"\w\S*", said)) <= MOST_WORDS, (shown.key, said)
         assert not any(fold.open for fold in panel.folds.values())
+        assert panel.headline.text() in said  # with its condition: nothing of it is cut
         if result.guarantee is None:
             continue
         promise = with_claim(result).guarantee

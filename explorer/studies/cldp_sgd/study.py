@@ -462,8 +462,8 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
     return Headline(
         f"{APPROXIMATELY} {nearest(accuracy)}",
-        f"of the test {words.examples(result.request['data'])} are classified right after this "
-        f"private training{beside}.",
+        f"About {nearest(accuracy)} of the test {words.examples(result.request['data'])} are "
+        f"classified right after this private training{beside}.",
     )
 
 

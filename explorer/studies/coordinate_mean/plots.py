@@ -585,10 +585,10 @@ def _error_headline(result: Result, claimed: ClaimedBound | None) -> Headline | 
         return None
     m = MECHANISMS.get(claimed.series.key)
     name = claimed.series.label if m is None else m.short
-    text = f"{name}: {error_phrase(claimed.value, Statistic.MEAN_SQUARE)}"
+    text = f"{error_phrase(claimed.value, Statistic.MEAN_SQUARE).capitalize()} with {name}"
     if alike := result.number("baseline"):
         more = times(alike / claimed.value)
-        text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
+        text += f"; {nearest(alike)} if all coordinates are protected alike, {more} that"
     return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
 
 

@@ -120,7 +120,7 @@ _NO_CLAIM = "Nothing is claimed here."
 _ATTACKER = "An attacker who starts at 50 : 50 is right at most {} % of the time"
 _MAX_LETTERS = 40
 """Maximum length of the sentence shown without odds; the first section has the full text."""
-_SENTENCE_LINES = 4
+_SENTENCE_LINES = 5
 _UNIT_WORDS = 14
 _OFFER_LINES = 4
 """Lines of an optional condition with the bound that then applies."""
