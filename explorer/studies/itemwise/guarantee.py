@@ -298,8 +298,8 @@ _OF_CHANGE = {
 
 def _change_secret(v0: float, v1: float) -> str:
     return (
-        f"which of two data sets a user holds, {v0:,.0f} of their items apart, by {nearest(v1)} "
-        "largest distances altogether"
+        f"which of two data sets a user holds, {v0:,.0f} items apart by {nearest(v1)} largest "
+        "distances in all"
     )
 
 
