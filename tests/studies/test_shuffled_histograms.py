@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ import pytest
 from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Role
 from explorer.privacy.randomisers.tables import ExactCrowd, checked_table
+from explorer.studies.base.claims import evaluate_claim, headline_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.parameters import table_rows
 from explorer.studies.base.study import (
@@ -611,6 +613,14 @@ def test_the_defaults_show_the_separation(study, host):
     beyond = next(t for t in beyond.tables if t.key == "separation")
     assert [row[1:3] for row in beyond.rows] == [(None, 3631)] * 4
     assert "Empty" in beyond.note
+
+
+@pytest.mark.parametrize("beta", [1.5e-8, 1e-3, 0.05, 0.3])
+def test_a_headline_is_not_more_certain_than_its_bound(study, host, beta):
+    result = at(study, host, "query", beta=beta)
+    text = headline_of(study, result, evaluate_claim(result)).text
+    runs = float(re.search(r"in (\S+) of 100 runs", text)[1])
+    assert 100 * (1 - beta) - 0.01 <= runs <= 100 * (1 - beta) < 100
 
 
 def test_headline_samples_of_the_paper(study, host):

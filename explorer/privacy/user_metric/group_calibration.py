@@ -67,7 +67,9 @@ def group_alpha0(
         summits = (height for at, height in _summits(target, alpha) if at <= alpha)
         return max(_alpha0_at(alpha, target), *summits, 0.0)
 
-    return _solve(solve, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order, quick))
+    return _solve(
+        solve, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order, quick)
+    )
 
 
 def group_alpha0_at(
@@ -86,7 +88,9 @@ def group_alpha0_at(
     With a minimum distance it may be less than what a smaller α allows: calibrate with
     `group_alpha0`, whose parameters these are.
     """
-    return _solve(_alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order))
+    return _solve(
+        _alpha0_at, alpha, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order)
+    )
 
 
 def group_alpha0_estimate(
@@ -169,7 +173,16 @@ def group_alpha(
         return min(alpha * (1 + 2e-12), top)
 
     return _solve(
-        solve, alpha0, delta_prime, m, n, min_distance, diameter, variant, _kind(in_order, quick), "alpha0"
+        solve,
+        alpha0,
+        delta_prime,
+        m,
+        n,
+        min_distance,
+        diameter,
+        variant,
+        _kind(in_order, quick),
+        "alpha0",
     )
 
 

@@ -588,7 +588,8 @@ def _error_headline(result: Result, claimed: ClaimedBound | None) -> Headline | 
     text = f"{error_phrase(claimed.value, Statistic.MEAN_SQUARE).capitalize()} with {name}"
     if alike := result.number("baseline"):
         more = times(alike / claimed.value)
-        text += f"; {nearest(alike)} if all coordinates are protected alike, {more} that"
+        text += f"; {nearest(alike)} if all coordinates are protected alike"
+        text += f", {more} that" if more != "1 times" else ""
     return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
 
 

@@ -554,6 +554,8 @@ def _distance_headline(result: Result, claimed: ClaimedBound | None) -> Headline
     name = names.get(claimed.series.key, claimed.series.label)
     error = error_phrase(claimed.value, Statistic.MEAN, "of the largest distance")
     text = f"{name}: {error}"
+    if claimed.value >= 1:
+        text = f"Not informative: any shares at all are within the largest distance. {text}"
     laplace = result.number("laplace")
     if laplace is not None and claimed.series.key != "laplace":
         text += f"; Laplace noise {nearest(laplace)}. Their guarantees are not comparable"

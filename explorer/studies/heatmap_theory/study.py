@@ -329,6 +329,12 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     least = result.number("lower")
     if claimed is None or least is None:
         return None
+    if claimed.value >= map_theory.DIAMETER:
+        return Headline(
+            claimed.text.number,
+            f"Not informative: any map is within {at_most(map_theory.DIAMETER)} of its side; no "
+            f"method can promise less than {at_least(least)}.",
+        )
     return Headline(
         claimed.text.number,
         f"The map: {error_phrase(claimed.value, Statistic.MEAN, 'of its side')}; no method can "

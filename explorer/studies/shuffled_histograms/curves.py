@@ -15,7 +15,7 @@ from explorer.privacy.histograms import Query
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import Points
-from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.numbers import at_least, at_most
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
     Headline,
@@ -551,7 +551,7 @@ def _headline(result: Result, found: ClaimedBound | None) -> Headline | None:
     if found is None:
         return None
     one = result.request.quantity == "query"
-    runs = nearest(100 * (1 - float(result.request["beta"])))
+    runs = at_least(100 * (1 - float(result.request["beta"])))
     points = _percentage_points(found.value)
     bins = "A bin" if one else "Every bin"
     text = f"{bins} is within {points} percentage points of the truth in {runs} of 100 runs"

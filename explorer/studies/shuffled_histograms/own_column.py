@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.csv_table import MAX_RECORDS, TableFileError, read_csv
-from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.plots import Curve
 from explorer.studies.base.study import Context, Mark, Request, ScalarResult, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
@@ -238,7 +238,7 @@ def draw_estimates(curve: Curve, p: Any) -> Series | None:
         high=value + p.margin,
         note=(
             f"± {at_most(p.margin)}: all bins are within it in "
-            f"{nearest(100 * (1 - p.here.beta))} of 100 runs"
+            f"{at_least(100 * (1 - p.here.beta))} of 100 runs"
         ),
         mark=Mark.DOTS,
     )

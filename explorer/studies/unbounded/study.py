@@ -97,9 +97,10 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if claimed is None:
         return None
     eps, r, s = (float(result.request[key]) for key in ("eps", "r", "s"))
+    items = "1 sampled item" if s == 1 else f"{int(s):,} sampled items"
     return Headline(
         claimed.text.number,
-        f"With {int(s):,} sampled items per user and α = {at_least(claimed.value)}, changes of up "
+        f"With {items} per user and α = {at_least(claimed.value)}, changes of up "
         f"to {nearest(100 * r)} % of the largest distance have ε = {nearest(eps)}.",
     )
 

@@ -401,9 +401,7 @@ class Legend(QWidget):
                 self._late[key] = write
             else:
                 write()
-        self.told.setText(
-            " · ".join(shortened(text[key], _LETTERS, " …") for key in self._rest)
-        )
+        self.told.setText(" · ".join(shortened(text[key], _LETTERS, " …") for key in self._rest))
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
     @property
