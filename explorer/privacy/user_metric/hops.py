@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
-from explorer.privacy.core.roots import bisect, rough_root
+from explorer.privacy.core.roots import root_near, rough_root
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.shuffling import Clones
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
@@ -101,7 +101,7 @@ def hop_delta(
     Imola et al., Lemma B.1; specification "Exact amplification by shuffling for metric DP".
     """
     stronger = Clones(variant) is Clones.STRONGER
-    return vectorised(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger))(
+    return vectorised(lambda t, a0, d, far, e: rounded_up(_log_hop(t, a0, d, e, far, stronger)))(
         checks.integers("total", total, 1, MAX_TOTAL),
         checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
         *near_and_far(distance, diameter),
@@ -109,17 +109,25 @@ def hop_delta(
     )
 
 
-def _hop(
-    total: float, alpha0: float, distance: float, epsilon: float, diameter: float, stronger: bool
+def _log_hop(
+    total: float,
+    alpha0: float,
+    distance: float,
+    epsilon: float,
+    diameter: float,
+    stronger: bool,
+    guessed: bool = False,
 ) -> float:
+    """Return ln of `hop_delta`; about that in microseconds if it is to be `guessed`."""
     a = alpha0 * distance
     if epsilon >= a:
-        return 0.0
+        return -math.inf
     log_tanh = math.log(math.tanh(a / 2)) if a > 1e-8 else math.log(a) - math.log(2)
     log_p, log_q = log_clone(alpha0 * diameter, a if stronger else 0.0)
-    excess, _ = log_mean_excess(total, log_p, log_q, *kappa_and_gap(epsilon, a))
+    at = total, log_p, log_q, *kappa_and_gap(epsilon, a)
+    excess = guess_log_mean_excess(*at) if guessed else log_mean_excess(*at).log
     log_value = log_tanh + float(np.logaddexp(0.0, epsilon)) - math.log(total) - log_p + excess
-    return rounded_up(min(log_value, 0.0))
+    return min(log_value, 0.0)
 
 
 def kappa_and_gap(epsilon: float, a: float) -> tuple[float, float]:
@@ -153,22 +161,34 @@ def hop_epsilon(
 ) -> Any:
     """Return the smallest ε ≥ 0 with `hop_delta` ≤ δ, never more than α₀·distance.
 
-    Parameters as in `hop_delta`; delta in [1e-300, 1]. Rounded up, by 3e-12 of itself.
+    Parameters as in `hop_delta`; delta in [1e-300, 1]. Rounded up, by 1e-11 of itself.
     """
     stronger = Clones(variant) is Clones.STRONGER
 
     def solve(t: float, a0: float, d: float, far: float, target: float) -> float:
-        top = a0 * d
-        if top == 0.0 or _hop(t, a0, d, 0.0, far, stronger) <= target:
+        top, log_target = a0 * d, math.log(target)
+        if top == 0.0:
             return 0.0
-        log_target, log_top = math.log(target), math.log(top)
+        # In −ln ε it rises, from nothing at ε = α₀d to what it is at 0.
+        low, high = -math.log(top), SEARCHED - math.log(top)
+        most = _log_hop(t, a0, d, 0.0, far, stronger) - log_target
+        if most <= 0.0:
+            return 0.0
 
-        def excess(x: float) -> float:
-            return log_target - _log(_hop(t, a0, d, math.exp(x), far, stronger))
+        def excess(y: float) -> float:
+            if y == high:
+                return most
+            return _log_hop(t, a0, d, math.exp(-y), far, stronger) - log_target
 
+        def guess(y: float) -> float:
+            return _log_hop(t, a0, d, math.exp(-y), far, stronger, guessed=True) - log_target
+
+        def slope(y: float) -> float:
+            return (guess(y + 1e-4) - guess(y)) / 1e-4
+
+        found = root_near(excess, slope, low, rough_root(guess, low, high), high)
         # Rounded up by more than logarithm and exponential may take off.
-        epsilon = math.exp(bisect(excess, log_top - SEARCHED, log_top)[1])
-        return min(epsilon * (1 + 2e-12), top)
+        return min(math.exp(-found) * (1 + 2e-12), top)
 
     return vectorised(solve)(
         checks.integers("total", total, 1, MAX_TOTAL),
@@ -176,10 +196,6 @@ def hop_epsilon(
         *near_and_far(distance, diameter),
         checks.delta(delta),
     )
-
-
-def _log(x: float) -> float:
-    return math.log(x) if x > 0 else -math.inf
 
 
 def near_and_far(distance: ArrayLike, diameter: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -483,7 +483,7 @@ PLOTS = (
                     note="the divergence of the lemma's pair, exact to rounding; attained where "
                     "no other item is shuffled with it",
                     claimable=1,
-                    points=theory.at_few,
+                    points=theory.at_hops,
                 )
                 for key, label, short, source, stronger in (
                     ("hop", "one item, Lemma B.1", "Lemma B.1", theory.LEMMA_B1, False),

@@ -149,6 +149,8 @@ _MAX_FIRST_POINTS = 4
 """Points of an exact curve that has no quick estimate, in the coarse answer."""
 _MAX_FIRST_SORTED = 8
 """Points of the hops in increasing order while a slider moves: some milliseconds each."""
+_MAX_HOPS = 24
+"""Points of the hop of one item."""
 _MAX_SLOW_POINTS = {"sorted": 32, "refuted": 5}
 """Points of curves that take tens or hundreds of milliseconds a point."""
 _ESTIMATED = ("exact", "exact_near")
@@ -350,12 +352,12 @@ def few(p: ItemPoints) -> ItemPoints:
     """Return the points at which an α is solved for: all where only the change is swept."""
     if p.swept.sweep.key in ("v0", "v1"):
         return p
-    return at_few(p)
-
-
-def at_few(p: ItemPoints) -> ItemPoints:
-    """Return the points at which a number is solved for that takes up to half a second each."""
     return p.at(p.swept.downsampled(_MAX_FIRST_SORTED).with_sliders())
+
+
+def at_hops(p: ItemPoints) -> ItemPoints:
+    """Return the points at which one item's hop is solved for, up to a twentieth second each."""
+    return p.at(p.swept.downsampled(_MAX_HOPS).with_sliders())
 
 
 def _carry(key: str, bound: Bound, p: ItemPoints) -> Bound:
