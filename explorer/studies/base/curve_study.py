@@ -160,19 +160,21 @@ class CurveStudy(Study):
 
     def result(self, p: Any, *, complete: bool) -> Result:
         """Return the answer at some points."""
-        series = tuple(s for curve in self.curves(p) if (s := self._series(curve, p)) is not None)
-        p.context.check()
+        drawn = []
+        for curve in self.curves(p):
+            drawn.append(self._series(curve, p))
+            p.context.check()  # a newer request's number is computed meanwhile
+        parts: dict[str, Any] = {}
+        for part in ("tables", "readouts", "conditions", "guarantee", "notes"):
+            parts[part] = getattr(self, part)(p)
+            p.context.check()
         return Result(
             p.request,
             p.fidelity,
-            series=series,
-            tables=self.tables(p),
+            series=tuple(s for s in drawn if s is not None),
             space=p.space.picture if self._has_space(p.request) else None,
-            readouts=self.readouts(p),
-            conditions=self.conditions(p),
-            guarantee=self.guarantee(p),
-            notes=self.notes(p),
             complete=complete,
+            **parts,
         )
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

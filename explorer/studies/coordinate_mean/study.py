@@ -570,6 +570,7 @@ def _channels_table(p: MeanPoints) -> Table:
     """Return every mechanism's error with both kinds of report, its levels kept."""
     rows = []
     for key, m in MECHANISMS.items():
+        p.context.check()
         if key in p.plans_here:
             errors = (
                 mse(with_channel(p.plans_here[key], channel), p.here.x2, p.here.n)
