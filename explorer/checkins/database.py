@@ -105,6 +105,12 @@ def finds_exactly(con: Any, path: Path) -> bool:
     return bool(matches == [(absolute,)])
 
 
+def is_plain(path: Path) -> bool:
+    """Return whether nothing in a name is special to the database, which then finds that file."""
+    absolute = os.path.abspath(path)
+    return _is_utf8(absolute) and not set(absolute) & set("*?[\\")
+
+
 def _is_utf8(text: str) -> bool:
     """Return whether a path is valid UTF-8, as the database requires."""
     try:
