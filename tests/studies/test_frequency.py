@@ -39,18 +39,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_every_parameter_to_both_ends(key, model):
-    values = {**SMALL, "model": model, "trials": 2}
-    if key == "space_items":
-        values["space"] = "discrete"
-    if key == "simulate":
-        values |= {"space_clusters": 2, "space_each": 3}
-    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
-
-
 @pytest.mark.parametrize(
     ("key", "expected"),
     [

@@ -39,12 +39,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    walking.walk_parameter(STUDY, key, points=3, steps=2, trials=2)
-
-
 def test_its_page_and_presets_hold_together():
     walking.check_page(STUDY)
     for preset in STUDY.presets:

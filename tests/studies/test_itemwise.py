@@ -43,15 +43,6 @@ def table_of(result, key):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    values = dict(SMALL)
-    if key.startswith("space_") or key == "clones":
-        values["space"] = {"clones": "grid", "space_cells": "grid"}.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential", "optimal"])
 @pytest.mark.parametrize(
     "space", ["line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix"]

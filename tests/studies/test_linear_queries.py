@@ -50,20 +50,6 @@ def found(p, count=1, width=0.1, context=None, **values):
     return sensitivity(query, space, p, context), query
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    values = {"query": {"dim": "given", "slope": "given", "width": "cells"}.get(key, "landmarks")}
-    if key.startswith("space_"):
-        values["space"] = {
-            "space_cells": "grid",
-            "space_side": "grid",
-            "space_items": "discrete",
-            "space_earth": "sphere",
-        }.get(key, "clustered")
-    walking.walk_parameter(STUDY, key, points=3, steps=2, context=CONTEXT, **values)
-
-
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("space", SPACES)
 def test_every_query_on_every_space_answers_or_says_why(query, space):

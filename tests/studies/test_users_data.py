@@ -62,7 +62,7 @@ def two_files(tmp_path):
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     values = {"audit_runs": 1000} if key == "audit" else {}
-    walking.walk_parameter(STUDY, key, steps=2, context=KEPT, **values)
+    walking.walk_parameter(STUDY, key, context=KEPT, **values)
 
 
 @pytest.mark.parametrize("key", [p.key for p in STUDY.presets])

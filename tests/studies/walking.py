@@ -87,11 +87,14 @@ def walk_axis(study, what, key, points=11, context=None, **values):
     return final_result(study, request, context)
 
 
-def walk_parameter(study, key, points=5, steps=3, context=None, **values):
-    """Answer every quantity with a parameter at both ends and between them."""
+def walk_parameter(study, key, context=None, **values):
+    """Answer every quantity with a parameter at both ends, or at every choice.
+
+    A request is asked once in a context: all parameters have their defaults in common.
+    """
     p = parameter(study, key)
     if p.numeric:
-        ends = [p.clamp(v) for v in p.grid(p.low, p.high, steps)]
+        ends = [p.clamp(v) for v in p.grid(p.low, p.high, 2)]
     elif p.kind is Kind.CHOICE:
         ends = [value for value, _ in p.choices]
     elif p.kind is Kind.FLAG:
@@ -99,13 +102,16 @@ def walk_parameter(study, key, points=5, steps=3, context=None, **values):
     else:
         ends = [p.default]
     context = context or Context()
+    asked = context.cached("asked", set)
     for what in study.quantities:
         for value in ends:
-            sweep = replace(default_sweep(study, what.sweeps[0]), points=points)
+            sweep = replace(default_sweep(study, what.sweeps[0]), points=3)
             request = replace(
                 default_request(study, **{**values, key: value}), quantity=what.key, sweep=sweep
             )
-            answers(study, request, context)
+            if request not in asked:
+                asked.add(request)
+                answers(study, request, context)
 
 
 def check_page(study):
