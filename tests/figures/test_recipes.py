@@ -42,7 +42,7 @@ def test_recipes_come_back(made, fmt, tmp_path):
 @pytest.mark.full
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
 @settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     recipe=st.dictionaries(
@@ -55,7 +55,8 @@ def test_recipes_come_back(made, fmt, tmp_path):
             st.none(),
             st.lists(st.text(max_size=9), max_size=4),
         ),
-        max_size=8,
+        min_size=15,
+        max_size=25,
     )
 )
 def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
