@@ -155,7 +155,7 @@ def test_flipped_bits_in_the_cache_move_no_check_in(write: Write, tmp_path: Path
     with open_checkins(path, cache_dir=cache_dir) as data:
         true = data.points(data.extent)
     rng = random.Random(3)
-    for i in range(30):
+    for i in range(12):
         (entry,) = cache_dir.iterdir()
         file = entry / rng.choice(["rows.parquet", "rows.parquet", "users.parquet", "report.json"])
         content = bytearray(file.read_bytes())

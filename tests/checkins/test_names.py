@@ -58,76 +58,47 @@ def parquet(path: Path, latitude: float) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for i, name in enumerate(DECOYS):
-        (tmp_path / f"{name}.txt").write_text(rows(1000 + 50 * i))
-        parquet(tmp_path / f"{name}.parquet", 80.0)
+        place = tmp_path / f"{name}x"
+        place.mkdir()
+        (place / f"{name}.txt").write_text(rows(1000 + 50 * i))
+        parquet(place / f"{name}.parquet", 80.0)
     return tmp_path
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_text_opens_itself(folder: Path, name: str) -> None:
-    path = folder / f"{name}.txt"
-    path.write_text(rows(1))
-    with open_checkins(path, cache_dir=folder / "cache") as data:
+def test_files_folders_and_caches_of_such_names(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    inside = folder / f"{name}x"
+    inside.mkdir()
+    for decoy in DECOYS:  # where one of both names is taken for a pattern
+        (folder / f"{decoy}x" / f"{name}.txt").write_text(rows(2000))
+        (inside / f"{decoy}.txt").write_text(rows(3000))
+    text, table, cache_dir = inside / f"{name}.txt", inside / f"{name}.parquet", inside / "cache"
+    text.write_text(rows(1))
+    parquet(table, 12.5)
+    with open_checkins(text, cache_dir=cache_dir) as data:
         points = data.points(data.extent)
         assert (points.rows, data.users, data.report.kept) == (11, 11, 11)
+        assert set(map(int, data.user_ids())) == set(range(1, 12))
         assert [e.line for e in data.report.examples[Reason.TOO_FEW_FIELDS]] == [12]
         data.basename.encode()
-        with database.connect().cursor() as con:
-            names = (
-                con.execute(
-                    f"SELECT name FROM {database.parquet_table(data._entry.file('users.parquet'))}"
-                )
-                if "name" in _columns(con, data._entry.file("users.parquet"))
-                else None
-            )
-            if names is not None:
-                assert {int(n) for (n,) in names.fetchall()} == set(range(1, 12))
         assert data.export_rejected(folder / "aside.csv") == 1
-    with open_checkins(path, cache_dir=folder / "cache") as again:
-        assert again.rows == 11
-
-
-def _columns(con: object, path: Path) -> set[str]:
-    found = con.execute(f"DESCRIBE FROM {database.parquet_table(path)}").fetchall()  # type: ignore[attr-defined]
-    return {row[0] for row in found}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_parquet_opens_itself(folder: Path, name: str) -> None:
-    path = folder / f"{name}.parquet"
-    parquet(path, 12.5)
-    assert [row[1] for row in sniff(path).rows] == ["12.5"] * 3
-    with open_checkins(path, cache_dir=folder / "cache") as data:
+    assert [row[1] for row in sniff(table).rows] == ["12.5"] * 3
+    with open_checkins(table, cache_dir=cache_dir) as data:
         assert data.extent == (12.5, 3.0, 12.5, 4.0)
         assert (data.rows, data.users) == (2, 1)
         assert data.report.examples[Reason.OUT_OF_RANGE][0].text == "u12.5,12.5,500.0"
         assert data.export_rejected(folder / "aside.csv") == 1
     with (folder / "aside.csv").open(newline="") as file:
         assert list(csv.reader(file))[1][3] == "u12.5,12.5,500.0"
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_folders_and_caches_of_such_names(
-    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inside = folder / f"{name}x"
-    for decoy in ("home1x", "aXbx", "acbx", "ax", "bx", "xx", "a1x"):
-        (folder / decoy).mkdir()
-        (folder / decoy / "f.txt").write_text(rows(2000))
-    inside.mkdir()
-    (inside / "f.txt").write_text(rows(1))
-    parquet(inside / "f.parquet", 12.5)
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    for _ in range(2):  # the second comes from the cache
-        with open_checkins(inside / "f.txt", cache_dir=inside / "cache") as data:
+    for place in (cache_dir, None):  # from the cache, and in the folder for temporary files
+        with open_checkins(text, cache_dir=place) as data:
             assert data.points(data.extent).rows == 11
-        with open_checkins(inside / "f.parquet", cache_dir=inside / "cache") as data:
-            assert data.extent == (12.5, 3.0, 12.5, 4.0)
-    with open_checkins(inside / "f.txt", cache_dir=None) as data:
-        assert data.points(data.extent).rows == 11
+    with open_checkins(table, cache_dir=cache_dir) as data:
+        assert data.extent == (12.5, 3.0, 12.5, 4.0)
     assert not list(folder.glob("privacy-explorer-*"))
 
 

@@ -223,7 +223,7 @@ def test_the_command_line_has_it_for_maps_alone(
 
 
 def test_a_large_map_has_all_its_cells() -> None:
-    values = np.random.default_rng(1).random((256, 256), np.float32)
+    values = np.random.default_rng(1).random((128, 128), np.float32)
     result = maps(values, values)
     made = document(result, surfaces=BOTH)
-    assert len(made["features"]) == 256 * 256
+    assert len(made["features"]) == 128 * 128

@@ -126,7 +126,7 @@ class Audited:
     runs: int = 1500
 
 
-_CELLS = Audited(run, "of_grid", _grid, DemonstrationNoise)
+_CELLS = Audited(run, "of_grid", _grid, DemonstrationNoise, runs=1100)
 _HALF = (("top_percent", 50.0),)
 _LOOSE = (("epsilon", 2.0), ("delta", 0.1))
 _ROOT = (("w", 1), ("n0", 16))
@@ -141,7 +141,7 @@ AUDITED = {
         1.0,
         (("q", 0), ("tau", 5.0), ("epsilon", 2.0)),
         4,
-        runs=3000,
+        runs=1800,
     ),
     "adaptive-prior": Audited(
         run,
@@ -152,7 +152,7 @@ AUDITED = {
         1.0,
         (("q", 0), ("tau", 5.0), ("epsilon", 2.0)),
         4,
-        runs=3000,
+        runs=1800,
     ),
     "pyramid": _TREE,
     "capped": _TREE,
@@ -162,8 +162,8 @@ AUDITED = {
     "top": replace(_CELLS, values=_HALF),
     "gaussian": replace(_CELLS, noise=DemonstrationGaussian, values=_LOOSE, width=0.25),
     "gaussian-top": replace(_CELLS, noise=DemonstrationGaussian, values=_LOOSE + _HALF, width=0.25),
-    "integers": replace(_CELLS, width=1.0),
-    "integers-top": replace(_CELLS, values=_HALF, width=1.0),
+    "integers": replace(_CELLS, width=1.0, runs=800),
+    "integers-top": replace(_CELLS, values=_HALF, width=1.0, runs=800),
     "shuffled-pyramid": replace(
         _TREE,
         where=shuffled_pyramid,
@@ -180,6 +180,7 @@ AUDITED = {
         values=(("n0", BITS), *_LOOSE),
         others=12,
         apart=False,
+        runs=1500,
     ),
 }
 

@@ -68,7 +68,7 @@ def test_histogram_of_the_running_code_by_enumeration(n, d, p, eps):
 @pytest.mark.full
 def test_audit_of_the_count():
     """A bound on ε at δ that exceeds the promise with probability at most 1e-6, and one on δ."""
-    n, eps, delta, runs = 60, 1.0, 0.1, 15_000
+    n, eps, delta, runs = 60, 1.0, 0.1, 7_500
     found = hg.calibrate(eps, delta, n, "count")
     assert found.feasible
     rng = np.random.default_rng(1)
@@ -101,7 +101,7 @@ def test_audit_of_the_count():
 @pytest.mark.full
 def test_audit_of_the_histogram():
     """One user moves from bin 0 to bin 1; both numbers of messages are seen."""
-    n, eps, delta, runs = 60, 1.0, 0.05, 12_000
+    n, eps, delta, runs = 60, 1.0, 0.05, 6_000
     found = hg.calibrate(eps, delta, n, "histogram")
     assert found.feasible
     rng = np.random.default_rng(2)

@@ -123,7 +123,7 @@ def test_audit_of_k_norm_noise(p):
 @pytest.mark.full
 def test_audit_of_the_laplace_histogram():
     # One of two users moves all of the mass from bin 0 to bin 1: 2/n apart in ℓ1.
-    n, epsilon, rng, runs = 2, 1.0, np.random.default_rng(5), 20_000
+    n, epsilon, rng, runs = 2, 1.0, np.random.default_rng(5), 10_000
     data = [[1.0, 0.0], [0.5, 0.5]]
 
     def run(side: int, half: int) -> np.ndarray:
@@ -138,7 +138,7 @@ def test_audit_of_the_laplace_histogram():
 @pytest.mark.full
 def test_audit_of_item_wise_answers_of_one_item():
     # A dataset of one item is that item: nothing is gained by shuffling one answer.
-    mechanism, rng, runs = um.GKRR(Discrete(3), 1.0), np.random.default_rng(6), 20_000
+    mechanism, rng, runs = um.GKRR(Discrete(3), 1.0), np.random.default_rng(6), 8_000
 
     def run(side: int, half: int) -> np.ndarray:
         return np.array(
