@@ -109,7 +109,7 @@ def asserts_prose(test: ast.AST) -> bool:
 def all_tests() -> Iterator[ast.FunctionDef]:
     """Yield every test function of the suite."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                 yield node
 

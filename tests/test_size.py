@@ -7,10 +7,12 @@ import ast
 import pytest
 
 from tests import size
+from tests.source_tree import import_graph, sources
 
 
 @pytest.mark.full
-def test_every_package_is_within_its_budget() -> None:
+def test_every_measure_is_within_its_budget() -> None:
+    """Of packages, imports, lines that the formatter skips, cycles of imports and tests."""
     sizes = size.package_sizes()
     assert sizes.keys() == size.BUDGET.keys()
     over = {
@@ -19,26 +21,10 @@ def test_every_package_is_within_its_budget() -> None:
         if found.modules > size.BUDGET[name][0] or found.tokens > size.BUDGET[name][1]
     }
     assert over == {}
-
-
-@pytest.mark.full
-def test_imports_are_a_small_share_of_statements() -> None:
     assert size.total_size().import_share <= size.MAX_IMPORT_SHARE
-
-
-@pytest.mark.full
-def test_few_lines_are_exempt_from_the_formatter() -> None:
     assert size.formatter_exemptions() <= size.MAX_FORMATTER_EXEMPTIONS
-
-
-@pytest.mark.full
-def test_import_cycles_with_functions_counted() -> None:
-    found = size.import_cycles()
-    assert len(found) <= size.MAX_CYCLES, found
-
-
-@pytest.mark.full
-def test_few_tests_assert_prose() -> None:
+    assert any(import_graph(sources(), functions=False).values())
+    assert len(size.import_cycles()) <= size.MAX_CYCLES, size.import_cycles()
     assert size.prose_share() <= size.MAX_PROSE_SHARE
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.checkins import Mapping, Reason, open_checkins
 from tests.checkins.conftest import good
@@ -120,6 +120,7 @@ def expected(lines: list[bytes], kinds: list[Reason | None]) -> dict[Reason, lis
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(st.integers(-1, len(BAD)), max_size=60),
     st.sampled_from([b"\n", b"\r\n", b"mixed"]),

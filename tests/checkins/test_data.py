@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.checkins import CheckinData, CheckinError, LoadCancelled, Reason, open_checkins
 from tests.checkins.conftest import good
@@ -264,6 +264,7 @@ def test_synthetic_only_if_known(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=15), st.booleans())
 def test_exported_lines_are_those_of_the_file(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], zipped: bool

@@ -244,7 +244,7 @@ def test_no_shuffle_below_eps0_is_said_to_have_delta_0(study):
 @pytest.mark.full
 @pytest.mark.parametrize("what", ["eps", "delta"])
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 4.0, 10.0])
-@pytest.mark.parametrize("n", [1, 10, 1000, 10**9])
+@pytest.mark.parametrize("n", [1, 10, 1000, 10**8])
 def test_no_difference_is_vacuous(study, what, eps0, n):
     values = {"delta": 1e-30} if what == "eps" else {"eps": 0.9 * eps0}
     said = " ".join(at(study, what, eps0=eps0, n=n, **values).guarantee.differences)

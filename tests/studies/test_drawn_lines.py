@@ -26,13 +26,16 @@ CASES = [
     for sweep in quantity.sweeps[:3]
     if (study, quantity.key) != ("cldp-sgd", "accuracy")
 ]
+POINTS = 40
 CLAIMED = (Role.UPPER, Role.LOWER, Role.EXACT)
 
 
 def answered(study_id: str, quantity: str, sweep: str, **values: float):
     study = get_study(study_id)
     request = replace(
-        default_request(study, **values), quantity=quantity, sweep=default_sweep(study, sweep)
+        default_request(study, **values),
+        quantity=quantity,
+        sweep=replace(default_sweep(study, sweep), points=POINTS),
     )
     host = StudyRuntime()
     try:

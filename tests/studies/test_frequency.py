@@ -319,7 +319,7 @@ def test_simulated_errors_are_those_of_theory(local, data):
     # Means within five standard errors: false alarm 6e-7 each. Shifting to sum 1 changes
     # Hadamard's and Laplace's estimates: theirs are at most the errors of theory.
     e = experiment(local=local, data=data)
-    found = sim.errors(e, 1500, (1, 2))
+    found = sim.errors(e, 700, (1, 2))
     mean = found.mean(axis=0)
     margin = 5 * found.std(axis=0) / math.sqrt(len(found))
     place = {key: i for i, key in enumerate(sim.ESTIMATES)}

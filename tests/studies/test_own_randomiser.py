@@ -68,7 +68,7 @@ def test_bounds_stand_in_order_on_every_axis(study, kind, what):
     axes = next(q.sweeps for q in study.quantities if q.key == what)
     for key in axes:
         for values in ({}, {"n": 2, "eps0": 6.0}, {"n": 10**9, "eps0": 0.05}):
-            sweep = replace(default_sweep(study, key), points=5)
+            sweep = replace(default_sweep(study, key), points=3)
             final = last(study, what=what, sweep=sweep, randomiser=kind, outcomes=3, **values)
             shown = {s.key: s for s in final.series}
             assert set(shown) == set(ORDER)
@@ -184,7 +184,7 @@ def test_what_is_not_proved_is_said(study):
 @pytest.mark.parametrize("kind", ["krr", "privunit"])
 def test_the_accountants_bound_of_one_randomiser_is_nowhere_above_the_clones(axis, kind):
     accountant = get_study("shuffle-rdp")
-    sweep = replace(default_sweep(accountant, axis), points=3)
+    sweep = replace(default_sweep(accountant, axis), points=2)
     final = last(accountant, what="own", sweep=sweep, randomiser=kind, outcomes=3)
     shown = {s.key: s for s in final.series}
     assert set(shown) == {"cap", "own", "numerical_upper"}
