@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -104,13 +105,15 @@ def test_a_fine_map_is_drawn_coarser_while_it_moves(data: CheckinData) -> None:
     assert [r.complete for r in live] == [True]
     assert live[0].readout("similarity").value is None
     assert "at rest" in live[0].readout("similarity").note
-    first, rest, *_ = HeatmapStudy().answer(replace(asked, fidelity=Fidelity.FULL), context)
+    # The answers after these have the exact distances of so fine a map.
+    full = HeatmapStudy().answer(replace(asked, fidelity=Fidelity.FULL), context)
+    first, rest = itertools.islice(full, 2)
     assert not first.complete
     assert np.array_equal(first.surface("private").values, live[0].surface("private").values)
     for key in ("private", "true"):
         coarse, fine = live[0].surface(key).values, rest.surface(key).values
         assert (coarse.shape, fine.shape) == ((512, 512), (1024, 1024))
-        near = compare(*(block_sums(grid.astype(float), 128) for grid in (coarse, fine)))
+        near = compare(coarse.astype(float), block_sums(fine.astype(float), 512))
         assert near.similarity > 0.97
     assert live[0].readout("cells_read").value == rest.readout("cells_read").value
     few = asked.with_value("resolution", 512)

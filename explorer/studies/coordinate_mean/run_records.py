@@ -229,15 +229,24 @@ def _columns(completed: CompletedRun) -> tuple[np.ndarray[Any, Any], np.ndarray[
 def readouts(completed: CompletedRun) -> tuple[ScalarResult, ...]:
     """Return the number of users, the error of this draw and its expectation, and L."""
     plan, outcome, real = completed.plan, completed.outcome, completed.real
-    error = float(((outcome.reported - outcome.truth) ** 2).sum())
+    drawn = float(((outcome.reported - outcome.truth) ** 2).sum())
     expected = float((plan.second - outcome.squares * plan.squares).sum()) / outcome.users
+    errors = (
+        ("drawn", "squared error of this draw", drawn, Role.ESTIMATE),
+        ("expected", "its expectation", expected, Role.EXACT),
+    )
     return (
         ScalarResult("users", "users", float(outcome.users), None),
-        ScalarResult(
-            "drawn", "squared error of this draw", finite(error), Role.ESTIMATE, curator_only=real
-        ),
-        ScalarResult(
-            "expected", "its expectation", finite(expected), Role.EXACT, curator_only=real
+        *(
+            ScalarResult(
+                key,
+                label,
+                finite(value),
+                role,
+                curator_only=real,
+                note="" if np.isfinite(value) else NO_REPORT,
+            )
+            for key, label, value, role in errors
         ),
         ScalarResult("total", "L of a user's report", plan.total, Role.EXACT, "nats"),
     )
