@@ -52,7 +52,7 @@ WALKS = {
     "coordinate-learnt": Walk(axes=CHANNELS, parameters=CHANNELS),
     "coordinate-mean": Walk(
         axes=({"profile": "two"}, {"profile": "linear"}),
-        axis_points=4,
+        axis_points=3,
         parameters=({"projected": True, "trials": 2, "audit_runs": 1000},),
     ),
     "frequency": Walk(

@@ -105,7 +105,7 @@ def walk_parameter(study, key, context=None, **values):
     asked = context.cached("asked", set)
     for what in study.quantities:
         for value in ends:
-            sweep = replace(default_sweep(study, what.sweeps[0]), points=3)
+            sweep = replace(default_sweep(study, what.sweeps[0]), points=2)
             request = replace(
                 default_request(study, **{**values, key: value}), quantity=what.key, sweep=sweep
             )
