@@ -16,12 +16,16 @@ from tests.waiting import time_limit
 pytestmark = pytest.mark.full
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-LOCALES = ("tr_TR", "de_DE", "ja_JP", "ar_EG")
+MAP = ("--study", "heatmap", "--set", "resolution=16")
+CURVES = ("--study", "choose-alpha")
+LOCALES = {"tr_TR": MAP, "de_DE": CURVES, "ja_JP": CURVES, "ar_EG": MAP}
+"""The window shows the map in one that has another "i" and in one that reads from the right, and
+curves where numbers have another point and texts other letters."""
 # One process a locale: starting one takes longer than all commands.
 PROGRAM = """
 import locale, sys
 from explorer.cli import run
-wanted, picture = sys.argv[1:]
+wanted, picture, *question = sys.argv[1:]
 assert locale.setlocale(locale.LC_ALL, "") == wanted, locale.setlocale(locale.LC_ALL)
 box = ["--region", "40.6,-74.1,40.9,-73.8", "--resolution", "16"]
 for words in (
@@ -33,7 +37,7 @@ for words in (
 ):
     assert run(words) == 0, words
 sys.stdout.flush()
-sys.exit(run(["window", "--screenshot", picture, "--size", "800x600"]))
+sys.exit(run(["window", *question, "--screenshot", picture, "--size", "800x600"]))
 """
 
 
@@ -51,21 +55,18 @@ def locales(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_in(name: str, folder: Path, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
+@pytest.mark.parametrize("name", LOCALES)
+def test_window_and_commands_in_another_locale(name: str, locales: Path, tmp_path: Path) -> None:
+    full = f"{name}.UTF-8"
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LC_")}
-    environment |= {"LOCPATH": str(folder), "LANG": name, "LANGUAGE": "", "PYTHONUTF8": "0"}
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, name, str(tmp_path / "window.png")],
+    environment |= {"LOCPATH": str(locales), "LANG": full, "LANGUAGE": "", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, full, str(tmp_path / "window.png"), *LOCALES[name]],
         env=environment,
         cwd=CHECKOUT,
         capture_output=True,
         timeout=time_limit(120),
     )
-
-
-@pytest.mark.parametrize("name", LOCALES)
-def test_window_and_commands_in_another_locale(name: str, locales: Path, tmp_path: Path) -> None:
-    done = run_in(f"{name}.UTF-8", locales, tmp_path)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     assert (tmp_path / "window.png").stat().st_size > 10_000
 
@@ -124,7 +125,7 @@ def test_no_property_that_begins_with_i_is_given_as_a_keyword() -> None:
 def test_a_character_that_the_output_lacks_is_replaced(encoding: str, tmp_path: Path) -> None:
     picture = tmp_path / "δ ≤ ü 東.csv"
     done = subprocess.run(
-        [sys.executable, "-m", "explorer", "bounds", "shuffle-rdp", "--output", str(picture)],
+        [sys.executable, "-m", "explorer", "bounds", "choose-alpha", "--output", str(picture)],
         env={**os.environ, "PYTHONIOENCODING": f"{encoding}:strict", "PYTHONUTF8": "0"},
         cwd=CHECKOUT,
         capture_output=True,
