@@ -161,6 +161,8 @@ def _starts(folder: Path) -> str:
             "window",
             "--study",
             "heatmap",
+            "--set",
+            "resolution=16",
             "--data",
             str(folder / "checkins.txt"),
             "--screenshot",

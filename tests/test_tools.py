@@ -18,7 +18,7 @@ from tests.waiting import time_limit
 pytestmark = pytest.mark.full
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-WINDOW = ["live", "bounds_live", "studies", "which_epsilon", "first_picture"]
+WINDOW = ["live", "bounds_live", "studies", "drag", "which_epsilon", "first_picture"]
 """Benchmarks that share a window at their smallest."""
 OTHERS = [topic for topic in topics() if topic not in WINDOW]
 GROUPS = {"window": WINDOW, "even": OTHERS[::2], "odd": OTHERS[1::2]}

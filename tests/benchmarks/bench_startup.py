@@ -20,7 +20,7 @@ import numpy as np
 from tests.benchmarks.table import Row, at_most, sized
 
 STARTS = sized(7, 1)
-PLOT = "shuffle-rdp"
+PLOT = sized("shuffle-rdp", "choose-alpha")
 """A study whose answer is a plot."""
 
 PROGRAM = """
@@ -80,7 +80,8 @@ def _start(home: str, *arguments: str) -> dict[str, float]:
     env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_STATE_HOME": home}
     # Compiled modules are part of a warm start, also where this machine's settings forbid them.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    env["PYTHONPYCACHEPREFIX"] = f"{home}/compiled"
+    if sized(True, False):
+        env["PYTHONPYCACHEPREFIX"] = f"{home}/compiled"
     began = time.time()
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],

@@ -192,7 +192,10 @@ def window() -> Iterator[Any]:
         from explorer.ui.base.startup_tuning import freeze_gc
 
         shown = (
-            launch := Application(WindowOptions(study="heatmap", theme="light"), ["soak"])
+            launch := Application(
+                WindowOptions("heatmap", values=sized((), (("resolution", "16"),)), theme="light"),
+                ["soak"],
+            )
         ).window
         launch.show()
         QTimer.singleShot(2000, freeze_gc)
