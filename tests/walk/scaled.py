@@ -21,7 +21,8 @@ def main() -> None:
     from explorer.ui.app.application import Application
     from explorer.ui.app.options import WindowOptions
 
-    launch = Application(WindowOptions(study=study_infos()[0].id, theme="light"), ["scaled"])
+    begin = WindowOptions(study="heatmap", values=(("resolution", "16"),), theme="light")
+    launch = Application(begin, ["scaled"])
     launch.show()
     window, app = launch.window, launch.app
 
@@ -29,24 +30,23 @@ def main() -> None:
         end = time.monotonic() + time_limit(60)
         while not done() and time.monotonic() < end:
             app.processEvents()
-            time.sleep(0.002)
+            time.sleep(0.01)
 
     until(lambda: window.data.current is not None)
     for info in study_infos():
         study = get_study(info.id)
-        request = asked(study) if study.quantities else default_request(study, resolution="32")
+        request = asked(study) if study.quantities else default_request(study, resolution="16")
         selection = window.session.state.selection if study.needs_data else None
-        window.show_study(info.id)
         window.session.follow(replace(request, selection=selection))
         until(lambda: not window.busy and window.current_result is not None)
         for size in SIZES:
             window.resize(*size)
             end = time.monotonic() + time_limit(1.0)
             app.processEvents()
-            while any(rules.of_window(window)) and time.monotonic() < end:
+            while (found := list(rules.of_window(window))) and time.monotonic() < end:
                 app.processEvents()
                 time.sleep(0.01)
-            for text in dict.fromkeys((*rules.of_window(window), *rules.of_fit(window))):
+            for text in dict.fromkeys((*found, *rules.of_fit(window))):
                 print(f"{info.id}, {size[0]}×{size[1]}: {text}")
     print(
         f"looked at {len(study_infos())} questions at {window.devicePixelRatio():g}",
