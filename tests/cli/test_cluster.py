@@ -76,7 +76,7 @@ def test_an_experiment_finds_the_same_numbers_on_a_cluster(
 @pytest.mark.parametrize(
     "words",
     [
-        ("cldp-sgd", "--quantity", "accuracy", "--sweep", "epochs=1:2:2", "--set", "epochs=2"),
+        ("cldp-sgd", "--quantity", "accuracy", "--sweep", "epochs=1:2:2", "--set", "n=500"),
         ("heatmap-theory", "--set", "simulate=true", "--set", "trials=12"),
     ],
 )

@@ -34,7 +34,7 @@ CITY = (40.0, -74.5, 41.0, -73.0)
 SMALL: dict[str, Any] = {"in_memory": 100, "shard_rows": 400, "memory": 900_000_000}
 
 
-def made_folder(folder: Path, rows: int = 6000, parts: int = 4, seed: int = 1) -> Path:
+def made_folder(folder: Path, rows: int = 3000, parts: int = 4, seed: int = 1) -> Path:
     """Write a folder in order of time: every user in every part, duplicates across parts."""
     pick = random.Random(seed)
     folder.mkdir()
@@ -91,7 +91,7 @@ def test_the_same_numbers_as_in_memory(folder: Path, tmp_path: Path) -> None:
         open_checkins(folder, cache_dir=None) as memory,
         open_any_size(folder, cache_dir=tmp_path / "cache", say=said.append, **SMALL) as shards,
     ):
-        assert len(shards.shards) == 16
+        assert len(shards.shards) == 8
         snapshots.check(said[0].notice)
         for asked in ASKED:
             assert counted(shards, **asked) == counted(memory, **asked), asked
@@ -142,11 +142,11 @@ if __name__ == "__main__":
 
 
 def test_more_shards_than_a_program_has_files_open_usually(tmp_path: Path) -> None:
-    made = made_folder(tmp_path / "many", rows=1500)
+    made = made_folder(tmp_path / "many", rows=800)
     ran = subprocess.run(
         [sys.executable, "-c", FEW_FILES, str(made)], capture_output=True, text=True, check=False
     )
-    assert ran.stdout.split() == ["64", "1496"], ran.stderr  # 7 files each are mapped
+    assert ran.stdout.split() == ["32", "796"], ran.stderr  # 7 files each are mapped
 
 
 def test_without_a_cache_nothing_stays(folder: Path, tmp_path: Path) -> None:
@@ -251,9 +251,9 @@ def test_parts_are_read_where_the_database_spills_to_disk(
     def spilling(scratch: Path | None, memory: int) -> Any:
         if scratch is None:  # the connection that writes a shard's ids
             return connect(None, memory)
-        con = connect(scratch, 100_000_000)
-        con.execute("CREATE TEMP TABLE large AS SELECT random() AS x FROM range(20_000_000)")
-        assert scratch.is_dir()
+        con = connect(scratch, 50_000_000)
+        con.execute("CREATE TEMP TABLE large AS SELECT random() AS x FROM range(10_000_000)")
+        assert any(scratch.iterdir())
         con.execute("DROP TABLE large")
         limit_memory(con, memory, 1_000_000_000)
         return con
