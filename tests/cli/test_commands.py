@@ -156,15 +156,15 @@ def test_bounds_in_every_format_carry_the_recipe(
     suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / f"curves{suffix}"
-    words = ["--sweep", "T=1:1e6:20", "--set", "eps0=2", "--set", "k=1000", "--set", "n=1000000"]
-    assert run(["bounds", "shuffle-rdp", *words, "--set", "delta=1e-8", "--output", str(out)]) == 0
+    words = ["--sweep", "eps0=0.1:2:9", "--set", "n=2000", "--output", str(out)]
+    assert run(["bounds", "amplification", *words]) == 0
     said = capsys.readouterr()
     assert said.out == ""
     assert re.search(rf"^written: {re.escape(str(out))} \([\d.]+ (bytes|kB|MB)\)\n", said.err, re.M)
     recipe = recipe_from_dict(read_recipe(out))
-    assert recipe.request["eps0"] == 2
+    assert recipe.request["n"] == 2000
     assert recipe.request.sweep is not None
-    assert recipe.request.sweep.high == 1e6
+    assert recipe.request.sweep.high == 2
 
 
 def test_bounds_reproduce_the_headline_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,14 +236,14 @@ def test_standard_output_may_be_a_text_stream(words: list[str], first: str) -> N
 def test_as_a_program(tmp_path: Path) -> None:
     """The installed module as a process: output on stdout only, exit code from the command."""
     done = subprocess.run(
-        [sys.executable, "-m", "explorer", "bounds", "shuffle-rdp", "--sweep", "T=1:10:2"],
+        [sys.executable, "-m", "explorer", "bounds", "unbounded", "--sweep", "r=0.01:0.1:2"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert done.stdout.splitlines()[-1].startswith("10,")
+    assert done.stdout.splitlines()[-1].startswith("0.1,")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -354,7 +354,7 @@ def test_a_private_map_tells_nothing_of_the_file(
 def test_maps_stand_beside_the_private_one(
     tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["heatmap", str(tiny_file), "--resolution", "32", "--quiet"]
+    words = ["heatmap", str(tiny_file), "--resolution", "16", "--quiet"]
     for beside, panes, wanted in (
         (
             "true,least-squares,difference,error",

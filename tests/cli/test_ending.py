@@ -138,7 +138,7 @@ WINDOW = (
     "controller.open_any_size = hang\n"
     "from explorer.ui.app.options import WindowOptions\n"
     "from explorer.ui.app.application import Application\n"
-    "launch = Application(WindowOptions(start_page=False), ['x'])\n"
+    "launch = Application(WindowOptions(study='unbounded', start_page=False), ['x'])\n"
     "QTimer.singleShot(1500, lambda: print('begun', flush=True))\n"
     "{more}\n"
     "sys.exit(shutdown.finish(launch.run()))\n"
@@ -164,11 +164,14 @@ def test_a_window_that_is_closed_during_a_load_that_hangs_ends_its_process() -> 
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("words", [("--study", "shuffle-rdp"), ("--start-page",)], ids="".join)
-@pytest.mark.parametrize("after_s", [1.0, 6.0])
+@pytest.mark.parametrize(
+    ("words", "after_s"),
+    [(("--study", "shuffle-rdp"), 1.0), (("--start-page",), 1.0), (("--study", "unbounded"), 5.0)],
+)
 def test_ctrl_c_ends_the_real_window(
     words: tuple[str, ...], after_s: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """While it computes, while it waits on the first page, and at rest."""
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     run = Run("-m", "explorer", "window", *words)
@@ -210,7 +213,7 @@ def test_a_reader_of_the_output_that_has_gone_ends_a_command(stream: int) -> Non
 def test_streams_that_are_closed_are_not_mistaken_for_files(tmp_path: Path) -> None:
     """What is opened first would get the number of standard error, and warnings into it."""
     done = subprocess.run(
-        f"exec {sys.executable} -m explorer bounds shuffle-rdp "
+        f"exec {sys.executable} -m explorer bounds unbounded "
         f"--output {tmp_path}/a.csv 0<&- 1>&- 2>&-",
         shell=True,
         cwd=CHECKOUT,

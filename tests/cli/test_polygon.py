@@ -18,7 +18,7 @@ from explorer.studies.base.study import Origin
 
 CORNERS = [[40.7, -74.02], [40.7, -73.93], [40.8, -73.9], [40.88, -73.93]]
 POINTS = ";".join(f"{latitude},{longitude}" for latitude, longitude in CORNERS)
-SMALL = ("--resolution", "32", "--quiet")
+SMALL = ("--resolution", "16", "--quiet")
 
 
 def write_geojson(path: Path, *rings: list[list[float]]) -> Path:
@@ -52,7 +52,7 @@ def test_a_file_and_typed_points_are_the_same_region(tmp_path: Path, capsys) -> 
 @pytest.mark.full
 def test_exports_leave_out_cells_outside_and_keep_the_polygon(tmp_path: Path, capsys) -> None:
     region = PolygonRegion.of([(y, x) for y, x in CORNERS])
-    touched = region.polygon.touched(32, 32)
+    touched = region.polygon.touched(16, 16)
     assert 0 < touched.sum() < touched.size
     for name in ("map.csv", "map.json", "map.geojson", "map.tif"):
         target = tmp_path / name

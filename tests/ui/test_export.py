@@ -171,40 +171,39 @@ def heatmap_window(open_window, qtbot, **how):
     return window
 
 
-@pytest.mark.parametrize("key", ["copy-line", "copy-python"])
-def test_what_makes_it_again_is_copied_without_anything_of_the_checkins(
-    open_window, qtbot, key
-) -> None:
+def test_what_makes_it_again_is_copied_without_anything_of_the_checkins(open_window, qtbot) -> None:
     window = heatmap_window(open_window, qtbot)
-    window.menus.actions[key].trigger()
-    text = QGuiApplication.clipboard().text()
     data = window.data.current
-    assert "resolution" in text
-    assert data.fingerprint not in text
-    assert data.basename not in text
+    for key in ("copy-line", "copy-python"):
+        window.menus.actions[key].trigger()
+        text = QGuiApplication.clipboard().text()
+        assert "resolution" in text, key
+        assert data.fingerprint not in text, key
+        assert data.basename not in text, key
 
-    window.show_study("amplification")
+    window.show_study("unbounded")
     qtbot.waitUntil(lambda: window.current_result is not None)
     qtbot.waitUntil(lambda: not window.busy)
-    assert window.current_result.request.study == "amplification"
-    window.menus.actions[key].trigger()
-    text = QGuiApplication.clipboard().text()
-    first = "privacy-explorer bounds amplification --sweep eps0=" if key == "copy-line" else '"""'
-    assert text.startswith(first)
+    assert window.current_result.request.study == "unbounded"
+    for key, first in (
+        ("copy-line", "privacy-explorer bounds unbounded --sweep "),
+        ("copy-python", '"""'),
+    ):
+        window.menus.actions[key].trigger()
+        assert QGuiApplication.clipboard().text().startswith(first), key
 
 
-@pytest.mark.parametrize("key", ["copy", "copy-numbers"])
-def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch, key) -> None:
+def test_the_clipboard_never_holds_the_true_map(open_window, qtbot) -> None:
     """A copy contains the private map only, and no metadata."""
     window = heatmap_window(open_window, qtbot)
     jobs: list[ExportJob] = []
     window.output.controller.done.connect(jobs.append)
-    with qtbot.waitSignal(window.output.controller.done):
-        window.menus.actions[key].trigger()
-    assert jobs[0].view.surfaces == ("private",)
-    mime = QGuiApplication.clipboard().mimeData()
-    kind = "image/png" if key == "copy" else "text/plain"
-    content = mime.data(kind).data()
+    contents = []
+    for key, kind in (("copy", "image/png"), ("copy-numbers", "text/plain")):
+        with qtbot.waitSignal(window.output.controller.done):
+            window.menus.actions[key].trigger()
+        assert jobs[-1].view.surfaces == ("private",), key
+        contents.append(QGuiApplication.clipboard().mimeData().data(kind).data())
     # Another truth below the same noisy map, with another name and hash: the same copy.
     result = window.current_result
     truth = result.surface("true")
@@ -221,9 +220,9 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
         notes=(*(note for note in result.notes if note in NOISY_NOTES), "2,069 users."),
         timings_ms={},
     )
-    again = render(replace(jobs[0], result=other, recipe=jobs[0].recipe))
-    assert again == content
-    assert window.data.current.fingerprint.encode() not in content
+    for job, content in zip(jobs, contents, strict=True):
+        assert render(replace(job, result=other)) == content, job.format
+        assert window.data.current.fingerprint.encode() not in content, job.format
     QGuiApplication.clipboard().clear()
 
 
@@ -353,34 +352,30 @@ def test_a_recipe_about_other_data_waits_for_them(open_window, settled, export, 
     assert window.session.request()["epsilon"] == 3.5
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
+def test_what_holds_no_recipe_is_reported_in_a_sentence(tiny, qtbot, tmp_path) -> None:
+    before = tiny.session.request()
+    for name, content, why in (
         ("a.png", b"\x89PNG\r\n\x1a\nxxxx", "damaged"),
         ("a.json", b'{"schema": "other"}', "no recipe"),
-        ("a.json", b'{"recipe": {"schema": "privacy-explorer-recipe/9"}}', "not a recipe"),
+        ("b.json", b'{"recipe": {"schema": "privacy-explorer-recipe/9"}}', "not a recipe"),
         ("a.svg", b"<?xml version='1.0'?><svg></svg>", "no recipe"),
         ("a.pdf", b"%PDF-1.4 nothing", "damaged"),
-    ],
-)
-def test_what_holds_no_recipe_is_reported_in_a_sentence(
-    tiny, qtbot, tmp_path, name, content, why
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    before = tiny.session.request()
-    with qtbot.waitSignal(tiny.files.recognised):
-        tiny.files.open_any(path)
-    assert tiny.banner.isVisible()
-    assert why in tiny.banner.text.text()
-    assert tiny.session.request() == before
+    ):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with qtbot.waitSignal(tiny.files.recognised):
+            tiny.files.open_any(path)
+        assert tiny.banner.isVisible(), name
+        assert why in tiny.banner.text.text(), name
+        assert tiny.session.request() == before, name
+        tiny.banner.hide()
 
 
 def test_draws_of_a_map_are_computed_in_the_export(open_window, qtbot, export) -> None:
     window = heatmap_window(open_window, qtbot)
     shares: list[float] = []
     window.output.controller.progress.connect(shares.append)
-    path = export(window, "gif", preset="screen")
+    path = export(window, "gif", width_box=480, height_box=300)
     with Image.open(path) as image:
         assert image.n_frames == FRAMES
     assert read_recipe(path)["private_only"] is True
@@ -415,7 +410,7 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over
     asked: list[Request] = []
     answer = window.output.controller._answer
     window.output.controller._answer = lambda r, check: asked.append(r) or answer(r, check)
-    path = export(window, fmt, animate=over, frames=3)
+    path = export(window, fmt, animate=over, frames=3, width_box=480, height_box=300)
     assert read_recipe(path)["animation"] == {"over": over, "frames": 3}
     assert len(asked) == 3
     assert asked[-1].selection.end == "2010-03-01T00:00:00Z"

@@ -99,6 +99,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     rows = tmp_path / "checkins.csv"
     made = [line.split(",")[:4] for line in write_rows(tmp_path / "x").read_text().splitlines()]
     rows.write_text("\n".join(map(",".join, [["user", "time", "lat", "lon"], *made])))
+    window.session.set_value("resolution", "16", "heatmap")
     window.files.open_data(rows)
     qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
     # Views of the true map are counted, whether or not the tab exists.
