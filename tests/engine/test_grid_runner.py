@@ -40,6 +40,8 @@ GRIDS = {
     "users-data": ("alpha=10,20",),
 }
 """Tiny ones, of every study with curves."""
+EIGHT = Grid(("n=1e3,1e4,1e5,1e6", "delta=1e-9,1e-6"))
+"""Cells of the amplification study."""
 
 
 def tiny(study_id: str):
@@ -117,7 +119,7 @@ def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
 
 @pytest.mark.full
 def test_a_stopped_grid_goes_on_where_it_was(checkpoint) -> None:
-    request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
+    request, grid = tiny("amplification"), EIGHT
     whole, needed = run(GridRunner(request, grid), checkpoint)
     assert needed == whole.total > 8
     again, computed = run(GridRunner(request, grid), checkpoint)
@@ -126,14 +128,14 @@ def test_a_stopped_grid_goes_on_where_it_was(checkpoint) -> None:
     for one, other in zip(again.cells, whole.cells, strict=True):
         assert_same(one, other)
     # Of a grid that shares half of its cells only the other half is computed.
-    wider = Grid(("eps0=0.5,4", *grid.over[1:]))
+    wider = Grid(("n=1e3,1e4,2e4,2e5", *grid.over[1:]))
     _, computed = run(GridRunner(request, wider), checkpoint)
     assert 0 < computed <= needed / 2
 
 
 @pytest.mark.full
 def test_a_cancelled_grid_keeps_what_it_has(checkpoint) -> None:
-    request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
+    request, grid = tiny("amplification"), EIGHT
     runner = GridRunner(request, grid)
 
     def check() -> None:
