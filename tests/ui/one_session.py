@@ -60,7 +60,7 @@ def main(checkins: Path, picture: Path) -> None:
     page.utility.action.setChecked(True)
     until(lambda: page.utility.view.answer is not None and page.utility.view.answer.curves)
     page.utility.action.setChecked(False)
-    window.show_study("shuffle-rdp")
+    window.show_study("amplification")
     until(lambda: window.current_result is not None and window.current_result.complete)
     window.show_study("heatmap")
     until(complete)

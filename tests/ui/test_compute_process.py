@@ -6,6 +6,7 @@ import hashlib
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ STUDY = "shuffle-rdp"
 @pytest.fixture
 def window(open_window: Callable[..., Any], settled: Callable[..., Any]) -> Any:
     window = open_window(study=STUDY)
+    window.session.set_sweep(replace(window.session.request().sweep, points=9))
     settled(window)
     return window
 

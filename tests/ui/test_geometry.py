@@ -1,5 +1,7 @@
 """Controls keep their place through a session: nothing moves that the user does not move."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
@@ -51,6 +53,7 @@ def test_no_control_moves_through_a_session_of_curves(
     open_window, settled, qtbot, study, size
 ) -> None:
     window = open_window(study=study)
+    window.session.set_sweep(replace(window.session.request().sweep, points=9))
     window.resize(*size)
     settled(window)
     qtbot.wait(300)
@@ -87,8 +90,7 @@ def test_no_control_moves_through_a_session_of_curves(
 def test_no_control_moves_while_the_maps_epsilon_is_dragged(
     open_window, settled, qtbot, size
 ) -> None:
-    window = open_window(study="heatmap")
-    window.session.set_value("resolution", "64")
+    window = open_window(study="heatmap", values=SMALL_MAP)
     window.resize(*size)
     settled(window)
     qtbot.wait(300)
@@ -194,6 +196,7 @@ def test_no_control_moves_when_a_preset_s_values_change(open_window, settled, qt
 @pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
 def test_names_at_the_ends_of_curves_keep_their_column(open_window, settled, qtbot, size) -> None:
     window = open_window(study="shuffle-rdp")
+    window.session.set_sweep(replace(window.session.request().sweep, points=9))
     window.resize(*size)
     settled(window)
     qtbot.wait(300)

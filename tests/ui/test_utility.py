@@ -37,7 +37,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
     with opened(qtbot) as map_page:
         map_page.widget.resize(1300, 800)
         map_page.load(checkins)
-        map_page.session.set_value("resolution", "64", "heatmap")
+        map_page.session.set_value("resolution", "32", "heatmap")
         map_page.answered()
         yield map_page
 
