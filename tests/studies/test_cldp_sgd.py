@@ -329,7 +329,7 @@ def test_coarse_requests_never_train(study):
 
 def test_cancelled_between_pieces_and_nothing_lost(study, quick):
     request = a_request(study, n=5_000, epochs=3)
-    host = Context(stop_after=12)
+    host = Context(stop_after=24)
     with pytest.raises(Cancelled):
         list(study.answer(request, host))
     done = len(host.heavy_calls)
