@@ -59,8 +59,8 @@ def group_alpha0(
     800; 800 at δ' = 1, which promises nothing. It does not fall as α grows, but for the kinks of
     the sum where there is a minimum distance (1e-5 of itself, 1e-3 with a few hundred clones): a
     curve should carry the largest so far. Parameters as in `group_delta`; delta_prime in
-    [1e-300, 1]. With hops `in_order` it is more, by up to a fifth; rounded down by some 1e-3; by
-    some 1e-2 if it is to be `quick`, in a few milliseconds.
+    [1e-300, 1]. With hops `in_order` it is more, by up to a fifth; rounded down by some 1e-3, or by
+    up to 4 % in a few milliseconds if it is to be `quick`.
     """
 
     def solve(alpha: float, target: _Target) -> float:
@@ -137,7 +137,8 @@ def group_alpha(
 
     Between 0 and m·α₀, rounded up. δ' rises with α before it falls; the crossing returned is on a
     falling side, the first of them where there is a minimum distance. Infinite where α would have
-    to exceed 800. Parameters as in `group_delta`; delta_prime in [1e-300, 1].
+    to exceed 800. Parameters as in `group_delta`, `quick` as in `group_alpha0`; delta_prime in
+    [1e-300, 1].
     """
 
     def solve(a0: float, target: _Target) -> float:
