@@ -261,7 +261,8 @@ def test_a_triangle_is_above_every_composition_in_it(eps0, k, deviations, corner
     # So that it lies inside after rounding.
     shift = inside - np.array(shares) / sum(shares) @ vertices
     contour = round_._contour(eps)
-    bounds, _ = contour.over((vertices + shift)[None])
+    triangles = (vertices + shift)[None]
+    bounds, _ = contour.over(triangles, contour.integrand(triangles))
     exact = rdp.composition_delta(eps, eps0, k, n, tuple(int(j) for j in inside))
     assert exact <= bounds[0] * (1 + 1e-9)
 

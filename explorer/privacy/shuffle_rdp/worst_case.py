@@ -42,7 +42,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.binomial import log_pmf
@@ -77,6 +77,8 @@ CORNERS = Reference(
     "the pair of Theorem 2 and randomised response on three symbols",
     "the larger Rényi divergence, of 2RR in both directions, rounded down",
 )
+ComplexArray = NDArray[np.complex128]
+
 TRIANGLES = 2500
 """Triangles that one search may look at."""
 FIRST_TRIANGLES = 300
@@ -87,6 +89,8 @@ after `FIRST_TRIANGLES`, and at which it has closed."""
 _LISTED = 40
 """Messages up to which all compositions are evaluated."""
 _BATCH = 64
+_NEXT = [1, 2, 0]
+"""The vertex after each of a triangle's."""
 _ROUNDING = 1e-9
 """Relative error of a value in doubles, by which it is raised."""
 _PER_DEVIATION, _FINE_LOSSES, _MOST_LOSSES = 12.0, 60, 400
@@ -219,18 +223,29 @@ class _Contour:
         total = terms @ self._weight + first * self._tail + self._left_out
         return np.asarray(self._unit * total * (1 + _ROUNDING))
 
-    def over(self, triangles: FloatArray) -> tuple[FloatArray, float]:
+    def integrand(self, points: FloatArray) -> ComplexArray:
+        """Return the integrand at the nodes; shape (…, 3) to (…, nodes).
+
+        Parameters
+        ----------
+        points : ndarray of float, shape (…, 3)
+            Messages by law, which need not be whole.
+        """
+        return np.asarray(np.exp(points @ self._transforms[:3] + self._rest))
+
+    def over(self, triangles: FloatArray, terms: ComplexArray) -> tuple[FloatArray, float]:
         """Return upper bounds on f over triangles of compositions, and the largest f at a vertex.
 
         Parameters
         ----------
         triangles : ndarray of float, shape (m, 3, 3)
-            Of each vertex the messages by law, which need not be whole.
+            Of each vertex the messages by law.
+        terms : ndarray of complex, shape (m, 3, nodes)
+            `integrand` of the vertices.
         """
         logs = self._transforms[:3]
-        terms = np.exp(triangles @ logs + self._rest)
         moduli = np.abs(terms)
-        sides = triangles - np.roll(triangles, 1, axis=1)
+        sides = triangles - triangles[:, _NEXT]
         bend = moduli.max(axis=1) * (np.abs(sides @ logs) ** 2).max(axis=1)
         smooth = bend / 6 < (moduli - terms.real).max(axis=1)
         upper = self._total(np.where(smooth[:, None], terms.real, moduli), moduli[:, :, 0])
@@ -360,23 +375,25 @@ class WorstRound:
             every = contour.values(_compositions(int(self.k)))
             return Certificate(min(float(every.max()), 1.0), corner, every.size, True)
         triangles = self.k * np.eye(3)[None]
-        bounds, best = contour.over(triangles)
+        terms = contour.integrand(triangles)
+        bounds, best = contour.over(triangles, terms)
         settled, looked = corner, 1
         while True:
             gap = NARROW_GAP if looked < FIRST_TRIANGLES else WIDE_GAP
             live = bounds > (1 + gap) * best
             settled = max(settled, float(bounds[~live].max(initial=0.0)))
-            triangles, bounds = triangles[live], bounds[live]
+            triangles, terms, bounds = triangles[live], terms[live], bounds[live]
             if not bounds.size or looked >= TRIANGLES:
                 break
             order = np.argsort(bounds)[::-1]
             room = max(1, min(_BATCH, (TRIANGLES - looked) // 2))
             split, kept = order[:room], order[room:]
-            parts = _halves(triangles[split])
+            parts, of_parts = _halves(triangles[split], terms[split], contour.integrand)
             looked += parts.shape[0]
-            fresh, height = contour.over(parts)
+            fresh, height = contour.over(parts, of_parts)
             best = max(best, height)
             triangles = np.concatenate([triangles[kept], parts])
+            terms = np.concatenate([terms[kept], of_parts])
             bounds = np.concatenate([bounds[kept], fresh])
         value = max(settled, float(bounds.max(initial=0.0)))
         return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * best)
@@ -455,16 +472,25 @@ def _compositions(k: int) -> FloatArray:
     return np.stack([a, b, k - a - b, np.zeros(a.size)], axis=1)
 
 
-def _halves(triangles: FloatArray) -> FloatArray:
-    """Return the halves of triangles cut across their longest sides."""
+def _halves(
+    triangles: FloatArray, terms: ComplexArray, integrand: Callable[[FloatArray], ComplexArray]
+) -> tuple[FloatArray, ComplexArray]:
+    """Return the halves of triangles cut across their longest sides, and the integrand there.
+
+    It is computed in the middle of that side alone: the other vertices are shared.
+    """
     rows = np.arange(triangles.shape[0])
-    first = np.abs(triangles - np.roll(triangles, -1, axis=1)).sum(axis=2).argmax(axis=1)
+    first = np.abs(triangles - triangles[:, _NEXT]).sum(axis=2).argmax(axis=1)
     second = (first + 1) % 3
     middle = (triangles[rows, first] + triangles[rows, second]) / 2
-    left, right = triangles.copy(), triangles.copy()
-    left[rows, first] = middle
-    right[rows, second] = middle
-    return np.concatenate([left, right])
+    halves = np.concatenate([triangles, triangles])
+    of_halves = np.concatenate([terms, terms])
+    both = np.arange(2 * rows.size)
+    replaced = np.concatenate([first, second])
+    halves[both, replaced] = np.concatenate([middle, middle])
+    of_middle = integrand(middle)
+    of_halves[both, replaced] = np.concatenate([of_middle, of_middle])
+    return halves, of_halves
 
 
 class Envelope(NamedTuple):
