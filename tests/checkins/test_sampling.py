@@ -55,6 +55,7 @@ def test_replacing_one_user_exchanges_at_most_one(ids: set[str], other: str, see
         assert len(after - before) <= 1
 
 
+@pytest.mark.full
 @given(ids=people, share=st.fractions(0, 1).filter(bool), seed=st.integers(0, 2**31))
 def test_a_share_takes_everyone_on_their_own(ids: set[str], share: Fraction, seed: int) -> None:
     everyone = sorted(ids)

@@ -235,6 +235,7 @@ def test_what_cannot_be_asked_says_what_to_do(grid, words) -> None:
         GridRunner(tiny("shuffle-rdp"), grid)
 
 
+@pytest.mark.full
 def test_a_file_that_is_not_open_yet_is_no_answer_that_is_kept(checkpoint, tmp_path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("x,y\n0,0\n1,0\n0,1\n")

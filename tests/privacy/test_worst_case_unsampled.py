@@ -172,6 +172,7 @@ def test_the_search_closes_where_two_and_three_symbols_leak_alike(eps0):
     assert lower < found.value <= 1.01 * lower
 
 
+@pytest.mark.full
 @given(st.floats(0.02, 12), st.floats(0.7, 20).map(math.exp), st.floats(-40, -0.1))
 @settings(deadline=None, max_examples=12)
 def test_it_lies_between_the_lower_bound_and_the_clones(eps0, size, power):

@@ -165,6 +165,7 @@ def test_pictures_of_a_report_are_the_same_again(fmt: str) -> None:
         experiment_picture(document, fmt, size_px=(20, 20))
 
 
+@pytest.mark.full
 def test_points_of_ones_own_are_runs_where_their_x_is_the_same(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text("name,x,emd,kl,kl_low,kl_high\na,1,.2,2,1,3\na,1,.4,,,\na,2,.5,4,,\n")
