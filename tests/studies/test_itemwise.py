@@ -157,6 +157,12 @@ def test_one_change_has_its_own_epsilon():
     np.testing.assert_allclose(shown["hops"].y, worth * shown["hops"].x / 1000)
     ((epsilon, delta),) = result.guarantee.pairs
     assert (epsilon, delta) == (pytest.approx(worth * 2.0 / 1000), 1e-12)
+    # A curve ends where the change ceases to be possible, and not at the point before.
+    wide = curves(ask("change", "v1", 10.0, 1e6, 4, v0=50, v1=20.0))
+    assert {float(wide[key].x[wide[key].present].max()) for key in ("composed", "hops")} == {50.0}
+    fewer = curves(ask("change", "v0", 1, 1e6, 4, v0=50, v1=19.5))["composed"]
+    assert fewer.x[fewer.present].min() == 20.0
+    assert fewer.x[fewer.present].max() == 1000.0
     beyond = ask("change", "v1", 10.0, 1000.0, 4, v0=50, v1=80.0)
     assert beyond.guarantee is None
     assert beyond.conditions[0].holds is False

@@ -68,14 +68,22 @@ class SweptPoints:
 
         Between few points the interpolated value would differ from the number beside the plot.
         """
-        own = float(self[self.sweep.key][-1])
+        return self.with_point(float(self[self.sweep.key][-1]))
+
+    def with_point(self, x: float) -> SweptPoints:
+        """Return the points with one more, if it lies between them; all else as at the sliders.
+
+        Where a curve ends would else be known up to the distance of two points.
+        """
         low, high = self.x[0], self.x[-1]
-        if not low < own < high or (np.abs(self.x - own) <= 1e-12 * abs(own)).any():
+        if not low < x < high or (np.abs(self.x - x) <= 1e-12 * abs(x)).any():
             return self
-        at = int(np.searchsorted(self.x, own))
-        order = np.insert(np.arange(self.x.size + 1), at, self.x.size)
-        columns = {k: v[order] for k, v in self.columns.items()}
-        return SweptPoints(self.sweep, np.insert(self.x, at, own), columns)
+        at = int(np.searchsorted(self.x, x))
+        columns = {
+            k: np.insert(v, at, x if k == self.sweep.key else v[-1])
+            for k, v in self.columns.items()
+        }
+        return SweptPoints(self.sweep, np.insert(self.x, at, x), columns)
 
 
 def swept_points(study: Study, request: Request) -> SweptPoints:

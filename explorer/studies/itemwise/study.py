@@ -537,6 +537,8 @@ class ItemWise(CurveStudy):
 
         A coarse answer, and the first one for δ′ and distances, has a quick estimate instead.
         """
+        if p.request.quantity == "change":
+            p = theory.with_edges(p)
         # Numbers at the sliders lie on the exact curves.
         full = p.at(p.swept.with_sliders(), Fidelity.FULL)
         if p.coarse or p.request.quantity not in _CLAIMED_FIRST:

@@ -348,6 +348,19 @@ def hop_change(p: ItemPoints, stronger: bool) -> Bound | None:
     return _bound(epsilon, Role.EXACT if alone else Role.UPPER, reference, there, NOT_ONE)
 
 
+_EDGES = {"v1": ("v0",), "v0": ("v1", "m")}
+"""By axis, the parameters at whose values changes begin or cease to be possible."""
+
+
+def with_edges(p: ItemPoints) -> ItemPoints:
+    """Return the points of a change with those at which it begins or ceases to be possible."""
+    swept = p.swept
+    for key in _EDGES.get(swept.sweep.key, ()):
+        edge = float(swept[key][-1])
+        swept = swept.with_point(math.ceil(edge) if swept.sweep.key == "v0" else edge)
+    return p.at(swept)
+
+
 def few(p: ItemPoints) -> ItemPoints:
     """Return the points at which an α is solved for: all where only the change is swept."""
     if p.swept.sweep.key in ("v0", "v1"):
