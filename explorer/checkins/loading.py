@@ -607,7 +607,7 @@ def _new_entry(cache_dir: Path | None) -> cache.Entry:
             why = fault.strerror or fault
             continue
         try:
-            if is_plain(entry.folder):  # not asked: a small file opens in a seventh less
+            if is_plain(entry.folder):  # not asked: a small file opens an eighth sooner
                 return entry
             with closing(connect(entry.file(_SPILL))) as con:
                 if finds_exactly(con, entry.file("lock")):

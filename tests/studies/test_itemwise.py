@@ -160,6 +160,8 @@ def test_one_change_has_its_own_epsilon():
     # A curve ends where the change ceases to be possible, and not at the point before.
     wide = curves(ask("change", "v1", 10.0, 1e6, 4, v0=50, v1=20.0))
     assert {float(wide[key].x[wide[key].present].max()) for key in ("composed", "hops")} == {50.0}
+    one = curves(ask("change", "v1", 0.01, 100.0, 30, v0=1, v1=0.1))["hop"]
+    assert one.x[one.present].max() == 1.0
     fewer = curves(ask("change", "v0", 1, 1e6, 4, v0=50, v1=19.5))["composed"]
     assert fewer.x[fewer.present].min() == 20.0
     assert fewer.x[fewer.present].max() == 1000.0

@@ -53,6 +53,7 @@ _PANELS, _FINE, _STEPS = 40, 150, 24
 """Panels of exact sums, to calibrate and for δ′ itself, and steps within each, where H is
 interpolated."""
 _QUICK_PANELS = 12
+"""Panels where a curve follows a slider."""
 _CLEARLY_MORE = 1.0
 """By how much the approximate ln δ′ of hops in any order must exceed that of hops in increasing
 order for it not to be summed: the approximation is at most 0.7 too large. Both are upper bounds."""
@@ -611,8 +612,8 @@ class SortedGroup(Group):
 class QuickGroup(SortedGroup):
     """The same with fewer panels, for a curve that follows a slider.
 
-    A few milliseconds each; where αD is in the hundreds δ′ is far too large, and an α₀ that is
-    found from it still less by 4 % only.
+    Where αD is in the hundreds δ′ is far too large; an α₀ that is found from it was less by up to
+    8 % in 5,590 random settings, by more than 4 % in 17 of them.
     """
 
     alone, tolerance = True, 1e-3

@@ -387,7 +387,9 @@ def best_alpha(
 
     def solve(alpha0: float, delta: float, m: float, n: float, near: float) -> float:
         at = alpha0, delta, m, n, near, 1.0, Clones.STRONGER
-        candidates = [group_alpha(*at, in_order=way) for way in sorted({False, near < 1})]
+        candidates = [group_alpha(*at)]
+        if near < 1:  # else all hops are as long, and there is one order
+            candidates.append(group_alpha(*at, in_order=True))
         if side_by_side and near >= 1 and m <= PRODUCT_ITEMS:
             candidates.append(product_alpha(alpha0, delta, m, n))
         return float(min(candidates))

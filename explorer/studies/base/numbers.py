@@ -3,7 +3,6 @@
 import math
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from functools import lru_cache
 
 from explorer.privacy.core.bound import Role
 
@@ -25,7 +24,6 @@ _LOWEST, _HIGHEST = Decimal("0.001"), 10**6
 _WHOLE, _COUNT = 10**7, 10**13
 
 
-@lru_cache(maxsize=4096, typed=True)  # ends of axes, defaults and tables while a slider moves
 def format_number(
     value: float | None, role: Role | None = None, digits: int = DIGITS, *, typeset: bool = True
 ) -> str:

@@ -369,8 +369,8 @@ def few(p: ItemPoints) -> ItemPoints:
 
 
 def at_hops(p: ItemPoints) -> ItemPoints:
-    """Return the points at which one item's hop is solved for, up to a twentieth second each."""
-    return p.at(p.swept.downsampled(_MAX_HOPS).with_sliders())
+    """Return the points at which one item's hop is solved for, some ten milliseconds each."""
+    return with_edges(p.at(p.swept.downsampled(_MAX_HOPS).with_sliders()))
 
 
 def _carry(key: str, bound: Bound, p: ItemPoints) -> Bound:

@@ -56,16 +56,6 @@ def tool_button(
     return button
 
 
-def shortened(text: str, letters: int, ending: str) -> str:
-    """Return a text of at most so many letters, cut between words; a cut one has the ending.
-
-    In a tenth of the time of `textwrap.shorten`, for texts that follow a slider.
-    """
-    if len(text) <= letters:
-        return text
-    return text[: letters - len(ending) + 1].rpartition(" ")[0] + ending
-
-
 def card(content: QWidget, margin: int = 1) -> QFrame:
     """Return a frame with rounded corners around a widget; `margin` in pixels."""
     frame = QFrame()

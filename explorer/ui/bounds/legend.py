@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from textwrap import shorten
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
@@ -31,7 +32,7 @@ from explorer.studies.base.claims import BEST_CLAIM, ClaimedBound, UnclaimedReas
 from explorer.studies.base.numbers import APPROXIMATELY, format_number
 from explorer.studies.base.study import Result, Series, Study, Value, parameter
 from explorer.studies.registry import get_study
-from explorer.ui.base.styled import shortened, styled_label, tool_button, with_titles
+from explorer.ui.base.styled import styled_label, tool_button, with_titles
 from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.plot.labels import ElidedLabel, Swatch
 from explorer.ui.plot.reading import COMPUTING
@@ -401,7 +402,12 @@ class Legend(QWidget):
                 self._late[key] = write
             else:
                 write()
-        self.told.setText(" · ".join(shortened(text[key], _LETTERS, " …") for key in self._rest))
+        self.told.setText(
+            " · ".join(
+                shorten(words, _LETTERS, placeholder=" …") if len(words) > _LETTERS else words
+                for words in (text[key] for key in self._rest)
+            )
+        )
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
     @property

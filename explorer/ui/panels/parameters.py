@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from textwrap import shorten
 from types import MappingProxyType
 
 import numpy as np
@@ -35,7 +36,7 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap.public import PRIOR_WEIGHT
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
-from explorer.ui.base.styled import shortened, styled_label
+from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.file_controller import ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.range_play import RangePlay
@@ -404,7 +405,7 @@ class _Page(QWidget):
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
         summary = values if len(values) <= MAX_SUMMARY_VALUES + 1 else values[:MAX_SUMMARY_VALUES]
-        brief = [shortened(text, LETTERS, "…") for text in summary]
+        brief = [shorten(text, LETTERS, placeholder="…") for text in summary]
         words = " · ".join(brief) + " · …" * (len(summary) < len(values))
         visible = bool(words) and not self.more.open
         if words != self.told.text():
