@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -54,6 +55,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run also tests marked full; implied where files, folders or markers are given",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: 10 s of processor time a worker instead of 17."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # ten thousand tests stay until the end
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
