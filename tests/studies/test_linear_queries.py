@@ -11,7 +11,9 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
 from explorer.privacy.spaces import Clustered, Discrete, Grid, Sphere, Square
+from explorer.studies.base.claims import evaluate_claim, headline_of
 from explorer.studies.base.csv_table import TableFileError
+from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Cancelled, Scale, Sweep, default_request
 from explorer.studies.linear_queries import LinearQueries
 from explorer.studies.linear_queries.queries import query_of, read_values
@@ -472,6 +474,15 @@ def test_points_of_a_file_have_a_mean_position(tmp_path):
     result = ask("lip", "p", 1.0, 4.0, 3, context, **values)
     assert result.readout("k2").value == pytest.approx(1.0)
     assert result.readout("k1").value == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 25.0])
+def test_an_error_above_the_range_of_answers_is_said_to_tell_nothing(alpha):
+    result = ask(alpha=alpha, n=1, query="cells")
+    reach, claimed = result.number("range"), evaluate_claim(result)
+    assert reach == pytest.approx(ask("lip", "p", 1.5, 4.0, query="cells").readout("user").value)
+    text = headline_of(STUDY, result, claimed).text
+    assert (at_most(reach) in text) is (claimed.value >= reach)
 
 
 def test_the_guarantee_moves_with_the_sliders():

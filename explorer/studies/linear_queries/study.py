@@ -21,7 +21,7 @@ from explorer.studies.base.builders import (
 )
 from explorer.studies.base.claims import ClaimedBound
 from explorer.studies.base.curve_study import CurveStudy
-from explorer.studies.base.numbers import nearest
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import error_phrase, times
 from explorer.studies.base.plots import Curve, Plot
 from explorer.studies.base.study import (
@@ -380,13 +380,16 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     assert statistic is not None
     name = LinearQueries.short_names.get(claimed.series.key, claimed.series.label)
     length = next((r for r in result.readouts if r.key == f"{claimed.series.key}_length"), None)
+    value, unit = claimed.value, "in the query's own unit"
     if length is not None and length.value is not None:
-        error = error_phrase(length.value, statistic, length.unit)
-    else:
-        distances = result.request["query"] in IN_LENGTHS
-        unit = "of the largest distance" if distances else "in the query's own unit"
-        error = error_phrase(claimed.value, statistic, unit)
-    text = f"{name}: {error}."
+        value, unit = length.value, length.unit
+    elif result.request["query"] in IN_LENGTHS:
+        unit = "of the largest distance"
+    text = f"{name}: {error_phrase(value, statistic, unit)}."
+    reach = result.number("range")
+    if reach and claimed.value >= reach:
+        within = at_most(reach * value / claimed.value)
+        text = f"Not informative: any possible answer is within {within} {unit}. {text}"
     if user := result.number("user"):
         ratio = times(user / claimed.value)
         text += f" User-level DP, a different guarantee, has {ratio} that error."
@@ -658,6 +661,7 @@ def _slope_readouts(p: LinearPoints) -> Iterator[ScalarResult]:
         role = Role.EXACT if m.last is None or m.last.attained else Role.UPPER
         yield ScalarResult("lip", "Lipschitz constant, ℓ2", float(m.lip[-1]), role)
         yield ScalarResult("dim", "dimension of the answer", float(m.dim[-1]))
+        yield ScalarResult("range", "range of answers, ℓ2", float(m.width[-1]), Role.UPPER)
     if m.last is not None and m.last.first:
         label, pair = "steepest pair found, ℓ2", f"{m.last.first} and {m.last.second}"
         yield (
