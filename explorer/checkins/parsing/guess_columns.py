@@ -796,6 +796,9 @@ def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") 
     return sum(map(fits, rows)) / len(rows)
 
 
+_NO_DEGREES = (Reason.NOT_A_NUMBER, Reason.OUT_OF_RANGE)
+
+
 def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
     """Return a clause naming the column that causes most failures, with an example.
 
@@ -815,6 +818,8 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
             if fault is not None:
                 text = printable(row[column][:40]) if column < len(row) else ""
                 why = fault.what if worst is Reason.BAD_TIME else worst.describe(mapping)
+                if worst in _NO_DEGREES and not mapping.planar:
+                    why += " (decimal degrees are read, such as 40.7185 and -74.0739)"
                 return f": the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
     names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)
     return f": in the column {names} {worst.describe(mapping)}"
