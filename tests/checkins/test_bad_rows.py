@@ -60,26 +60,33 @@ def lines_of(path: Path) -> dict[Reason, list[int]]:
         return {reason: [e.line for e in found] for reason, found in data.report.examples.items()}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("line", "reason"), BAD, ids=[repr(line)[:60] for line, _ in BAD])
-def test_each_kind_of_bad_row(write: Callable[..., Path], line: bytes, reason: Reason) -> None:
-    rows = [good(i).encode() for i in range(8)]
-    path = write(b"\n".join([*rows[:3], line, *rows[3:]]) + b"\n")
+def check_rejected(path: Path, rows: int, bad: list[tuple[bytes, Reason]]) -> None:
+    """Check that these lines, which stand behind three good ones, and no others are rejected."""
     with open_checkins(path, cache_dir=None) as data:
-        assert data.report.rejected == {reason: 1}
-        assert data.rows == 8
-        example = data.report.examples[reason][0]
-        assert example.line == 4
-        assert example.text == line.decode(errors="replace")
+        assert data.rows == rows
+        examples = data.report.examples
+        found = {e.line: (reason, e.text) for reason in examples for e in examples[reason]}
+    assert found == {
+        4 + i: (why, line.decode(errors="replace")) for i, (line, why) in enumerate(bad)
+    }
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("line", KEPT, ids=[repr(line)[:60] for line in KEPT])
-def test_unusual_good_rows_are_kept(write: Callable[..., Path], line: bytes) -> None:
+def test_each_kind_of_bad_row(write: Callable[..., Path]) -> None:
+    """All in one file, and those alone that could be taken for another encoding or line end."""
+    rows = [good(i).encode() for i in range(80)]
+    alone = [one for one in BAD if one[1] in (Reason.INVALID_BYTES, Reason.CONTROL_CHARACTER)]
+    for bad in (BAD, *([one] for one in alone)):
+        lines = [*rows[:3], *(line for line, _ in bad), *rows[3:]]
+        check_rejected(write(b"\n".join(lines) + b"\n"), len(rows), bad)
+
+
+@pytest.mark.full
+def test_unusual_good_rows_are_kept(write: Callable[..., Path]) -> None:
     rows = [good(i).encode() for i in range(8)]
-    with open_checkins(write(b"\n".join([*rows, line])), cache_dir=None) as data:
+    with open_checkins(write(b"\n".join([*rows, *KEPT])), cache_dir=None) as data:
         assert data.report.rejected == {}
-        assert data.rows == 9
+        assert data.rows == 8 + len(KEPT)
 
 
 def test_times_are_stored_as_utc(write: Callable[..., Path]) -> None:

@@ -139,8 +139,15 @@ def test_without_cache_nothing_is_left(write: Write, cache_dir: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["rows.parquet", "users.parquet", "report.json"])
-@pytest.mark.parametrize("damage", [b"", b"garbage", None])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("rows.parquet", b""),
+        ("rows.parquet", b"garbage"),
+        ("users.parquet", None),
+        ("report.json", b"garbage"),
+    ],
+)
 def test_a_damaged_entry_is_made_anew(
     write: Write, cache_dir: Path, name: str, damage: bytes | None
 ) -> None:

@@ -35,10 +35,19 @@ ROWS = [good(i) for i in range(30)]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["checkins.txt", "checkins.txt.gz"])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be-bom"])
-@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize(
+    ("name", "ending", "encoding", "header"),
+    [
+        ("checkins.txt", "\n", "utf-8", True),
+        ("checkins.txt", "\r\n", "utf-8-sig", False),
+        ("checkins.txt", "\r\n", "utf-16", True),
+        ("checkins.txt", "\n", "utf-16-be-bom", False),
+        ("checkins.txt.gz", "\r\n", "utf-8", False),
+        ("checkins.txt.gz", "\n", "utf-8-sig", True),
+        ("checkins.txt.gz", "\n", "utf-16", False),
+        ("checkins.txt.gz", "\r\n", "utf-16-be-bom", True),
+    ],
+)
 def test_the_same_rows_in_any_wrapping(
     write: Write, name: str, ending: str, encoding: str, header: bool
 ) -> None:
@@ -72,12 +81,8 @@ def test_the_same_rows_in_any_wrapping(
         ("2010-10-20T01:55:27+02:00", "iso"),
         ("2010-10-19 23:55:27 UTC", "iso"),
         ("2010/10/19 23:55:27", "iso"),
-        ("1287532527", "epoch_s"),
-        ("1287532527000", "epoch_ms"),
         ("1287532527000000", "epoch_us"),
         ("Tue Oct 19 23:55:27 +0000 2010", "%a %b %d %H:%M:%S %z %Y"),
-        ("10/19/2010 23:55:27", "%m/%d/%Y %H:%M:%S"),
-        ("19.10.2010 23:55:27", "%d.%m.%Y %H:%M:%S"),
         ("20101019T235527Z", "%Y%m%dT%H%M%SZ"),
     ],
 )
@@ -203,7 +208,7 @@ def test_truncated_archive_keeps_what_is_before_the_break(write: Write, share: f
 
 @pytest.mark.full
 def test_damaged_archive(write: Write) -> None:
-    rows = [good(i, user=i) for i in range(100_000)]
+    rows = [good(i, user=i) for i in range(50_000)]
     whole = bytearray(gzip.compress("\n".join(rows).encode()))
     whole[-len(whole) // 10 :] = os.urandom(len(whole) // 10 + 1)[: len(whole) // 10 + 1]
     with open_checkins(write(bytes(whole), "bad.txt.gz"), cache_dir=None) as data:

@@ -56,8 +56,18 @@ def test_inch_marks_fifty_lines_apart(write: Write) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("between", [0, 1, 2, 49, 98, 99, 100, 150])
-@pytest.mark.parametrize("venue", ["first", "middle"])
+@pytest.mark.parametrize(
+    ("between", "venue"),
+    [
+        (0, "first"),
+        (1, "middle"),
+        (49, "first"),
+        (98, "middle"),
+        (99, "first"),
+        (100, "middle"),
+        (150, "first"),
+    ],
+)
 def test_an_opening_and_a_stray_closing_quote(write: Write, between: int, venue: str) -> None:
     spoilt = ('"shop', 'shop"') if venue == "middle" else ("shop", "shop")
     rows = [row(f"u{i}", "shop") for i in range(40)]
@@ -72,8 +82,7 @@ def test_an_opening_and_a_stray_closing_quote(write: Write, between: int, venue:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("column", [0, 1, 4])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(("column", "ending"), [(0, "\r\n"), (1, "\n"), (4, "\r\n")])
 def test_records_of_several_lines_are_kept(write: Write, column: int, ending: str) -> None:
     names = ["user", "venue", "time", "lat", "lon"]
     names.append(names.pop(column)) if column == 4 else None

@@ -46,8 +46,10 @@ def table(crs: str, names: tuple[str, str] = ("easting", "northing")) -> tuple[s
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("crs", METRES)
-@pytest.mark.parametrize("names", [("easting", "northing"), ("x", "y"), ("lon", "lat")])
+@pytest.mark.parametrize(
+    ("crs", "names"),
+    list(zip(METRES, 2 * [("easting", "northing"), ("x", "y"), ("lon", "lat")], strict=True)),
+)
 def test_metres_in_a_text_file_are_asked_for_and_converted(
     crs: str, names: tuple[str, str], write: Write
 ) -> None:

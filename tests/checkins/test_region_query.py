@@ -103,26 +103,27 @@ def only(asked: dict[str, Any]) -> dict[str, Any]:
 
 def check_alike(source: Path, asked_of: Sequence[dict[str, Any]] = ASKED[:2]) -> CheckinData:
     """Compare all answers with those of opened check-ins."""
+    few = query_region(source, BOX)
     with open_checkins(source, cache_dir=None) as whole:
         for asked in asked_of:
             if whole.has_times or asked is not RANGE:
-                with query_region(source, BOX, **only(asked)) as few:
-                    assert counted(few, asked) == counted(whole, asked), asked
-                    assert few.region_only
-                    assert (few.rows, few.columns) == (
-                        whole.points(BOX, **only(asked)).rows,
-                        whole.columns,
-                    )
-        found = np.array(whole.density(BOX, 20, 30))
-        busiest = whole.busiest_cells(BOX, 9, 4)
-    few = query_region(source, BOX)
-    assert np.array_equal(few.density(BOX, 20, 30), found)
-    assert few.busiest_cells(BOX, 9, 4) == busiest
+                limits = only(asked)
+                again = query_region(source, BOX, **limits) if any(limits.values()) else few
+                assert counted(again, asked) == counted(whole, asked), asked
+                assert again.region_only
+                assert (again.rows, again.columns) == (
+                    whole.points(BOX, **limits).rows,
+                    whole.columns,
+                )
+                if again is not few:
+                    again.close()
+        assert np.array_equal(few.density(BOX, 20, 30), whole.density(BOX, 20, 30))
+        assert few.busiest_cells(BOX, 9, 4) == whole.busiest_cells(BOX, 9, 4)
     return few
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ids of text"])
 def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> None:
     asked = ASKED if kind == "as they are" else ASKED[:2]
     data = check_alike(made(tmp_path / "x[1]'s", KINDS[kind]), asked)
