@@ -47,7 +47,7 @@ def client(host: StudyRuntime) -> Iterator[ComputeClient]:
 
 def request_for(data: CheckinData, **values: Any) -> Request:
     selection = Selection(data.fingerprint, Region(35.0, -125.0, 45.0, 0.0))
-    asked = default_request(get_study("heatmap"), resolution="32", **values)
+    asked = default_request(get_study("heatmap"), **{"resolution": "32", **values})
     return replace(asked, selection=selection)
 
 
@@ -65,7 +65,7 @@ def test_the_map_is_the_one_of_the_command_line_also_after_a_kill(
 ) -> None:
     data = open_checkins(path, cache_dir=tmp_path / "cache", use_cache=kept)
     host.add_data(data)
-    request = request_for(data)
+    request = request_for(data, resolution="16")
     here = final_result(host, request)
     assert_same(here, client.call(final_result, (request,), nothing))
     first = client.pid

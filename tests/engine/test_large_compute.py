@@ -95,29 +95,8 @@ def _refused(*_: object) -> None:
     raise AssertionError("no process of this machine's own is to be used")
 
 
-def test_a_cluster_sorts_it_to_the_same_whole_numbers(
+def test_a_cluster_sorts_it_and_counts_the_shards_to_the_same_whole_numbers(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_any_size(folder, cache_dir=None, **SMALL) as here:
-        expected = [counted(here, **asked) for asked in ASKED]
-        report = here.report
-    monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", _refused)
-    computing = Computing()
-    try:
-        computing.use(Cluster("local:2"))
-        there = partial(computing.for_import, check=lambda: None)
-        with open_any_size(
-            folder, cache_dir=tmp_path / "cache", executor=there, **SMALL
-        ) as sorted_there:
-            assert [counted(sorted_there, **asked) for asked in ASKED] == expected
-            assert replace(sorted_there.report, seconds=0) == replace(report, seconds=0)
-        assert computing.connect(lambda: None).workers == 2  # it stays for what comes next
-    finally:
-        computing.close()
-
-
-def test_a_cluster_counts_the_shards_to_the_same_whole_numbers(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "ELSEWHERE_S", 0.0)
     counted_here = run.counted_rows
@@ -129,11 +108,15 @@ def test_a_cluster_counts_the_shards_to_the_same_whole_numbers(
 
     monkeypatch.setattr(run, "counted_rows", noted)
 
-    def found(cluster: Cluster | None) -> list[Any]:
-        host, answers = StudyRuntime(), []
+    def found(cluster: Cluster | None, **opening: Any) -> list[Any]:
+        host = StudyRuntime()
         try:
             host.computing.use(cluster)
-            with open_any_size(folder, cache_dir=None, **SMALL) as data:
+            if cluster:
+                opening["executor"] = partial(host.computing.for_import, check=lambda: None)
+            with open_any_size(folder, **opening, **SMALL) as data:
+                answers: list[Any] = [counted(data, **asked) for asked in ASKED]
+                answers.append(replace(data.report, seconds=0))
                 host.add_data(data)
                 for end in (None, "2010-01-09T00:00:00Z"):
                     asks = replace(
@@ -144,13 +127,16 @@ def test_a_cluster_counts_the_shards_to_the_same_whole_numbers(
                     *_, answer = host.fresh_answer(asks, lambda: None)
                     users = {r.key: r.value for r in answer.readouts if r.key.startswith("users")}
                     answers.append((answer.surface("true").values.tolist(), users))
+            if cluster:  # it stays for what comes next
+                assert host.computing.connect(lambda: None).workers == 2
             return answers
         finally:
             host.close()
 
-    here = found(None)
+    here = found(None, cache_dir=None)
     assert calls == [4, 4]
-    assert found(Cluster("local:2")) == here
+    monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", _refused)
+    assert found(Cluster("local:2"), cache_dir=tmp_path / "cache") == here
     assert calls == [4, 4]  # not counted here again
     monkeypatch.setattr(Cluster, "takes_data", False)
     computing = Computing()

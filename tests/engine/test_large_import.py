@@ -130,14 +130,14 @@ def test_the_same_numbers_as_in_memory(folder: Path, tmp_path: Path) -> None:
 FEW_FILES = """
 import resource, sys
 from pathlib import Path
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
+from tests.engine.test_large_import import SMALL
 
-if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    with open_any_size(
-        Path(sys.argv[1]), cache_dir=None, in_memory=100, shard_rows=40, memory=900_000_000
-    ) as data:
-        print(len(data.shards), data.rows)
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+small = {**SMALL, "shard_rows": 40, "executor": lambda _: InPlaceExecutor()}
+with open_any_size(Path(sys.argv[1]), cache_dir=None, **small) as data:
+    print(len(data.shards), data.rows)
 """
 
 
@@ -147,13 +147,6 @@ def test_more_shards_than_a_program_has_files_open_usually(tmp_path: Path) -> No
         [sys.executable, "-c", FEW_FILES, str(made)], capture_output=True, text=True, check=False
     )
     assert ran.stdout.split() == ["32", "796"], ran.stderr  # 7 files each are mapped
-
-
-def test_without_a_cache_nothing_stays(folder: Path, tmp_path: Path) -> None:
-    with open_any_size(folder, cache_dir=None, **SMALL) as data:
-        kept = data._entry.folder
-        assert counted(data)[3] > 0
-    assert not kept.exists()
 
 
 def test_cancel_leaves_nothing(folder: Path, tmp_path: Path) -> None:
@@ -233,16 +226,18 @@ def test_few_rows_are_opened_at_once(folder: Path, tmp_path: Path) -> None:
         assert not hasattr(data, "shards")
 
 
-def test_more_rows_than_memory_holds_are_not_handed_out(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_more_rows_than_memory_holds_are_not_handed_out_and_without_a_cache_nothing_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_any_size(folder, cache_dir=tmp_path / "cache", **SMALL) as data:
+    with open_any_size(folder, cache_dir=None, **SMALL) as data:
+        kept = data._entry.folder
         points = data.points(CITY)
         assert len(points.lat) == points.rows
         assert points.user.max() + 1 == points.users_used
         monkeypatch.setattr("explorer.checkins.selection.MAX_ROWS", 10)
         with pytest.raises(ValueError, match="smaller region"):
             _ = data.points(CITY).user
+    assert not kept.exists()
 
 
 def test_parts_are_read_where_the_database_spills_to_disk(
@@ -251,8 +246,8 @@ def test_parts_are_read_where_the_database_spills_to_disk(
     def spilling(scratch: Path | None, memory: int) -> Any:
         if scratch is None:  # the connection that writes a shard's ids
             return connect(None, memory)
-        con = connect(scratch, 50_000_000)
-        con.execute("CREATE TEMP TABLE large AS SELECT random() AS x FROM range(10_000_000)")
+        con = connect(scratch, 30_000_000)
+        con.execute("CREATE TEMP TABLE large AS SELECT random() AS x FROM range(5_000_000)")
         assert any(scratch.iterdir())
         con.execute("DROP TABLE large")
         limit_memory(con, memory, 1_000_000_000)

@@ -75,27 +75,6 @@ def test_workers_end_with_a_killed_program_in_the_middle_of_compiled_code(
     assert len(started) >= 4  # the program, the process that computes, a worker each
 
 
-def test_nothing_is_left_of_a_window_killed_hard(
-    tmp_path: Path, started: list[psutil.Process]
-) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "explorer", "window", "--study", "heatmap"],
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_STATE_HOME": str(tmp_path)},
-        stderr=subprocess.DEVNULL,
-    )
-    this = psutil.Process(process.pid)
-    started.append(this)
-
-    def computing() -> bool:
-        said = [" ".join(p.cmdline()) for p in this.children(recursive=True)]
-        return any("multiprocessing.spawn" in s for s in said) and any(
-            "popen_loky" in s for s in said
-        )
-
-    assert wait_until(computing, 60)
-    assert _killed(process, started) == []
-
-
 def test_after_a_session_the_window_has_computed_nothing_and_leaves_nothing(
     tmp_path: Path, started: list[psutil.Process]
 ) -> None:
