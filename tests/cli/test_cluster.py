@@ -17,6 +17,7 @@ from explorer.cli import run
 from explorer.engine.executors import dask
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.experiments import clear_trials
+from tests.engine.test_large_import import made_folder
 from tests.engine.test_survivors import alive
 from tests.waiting import time_limit, wait_until
 
@@ -61,7 +62,7 @@ def test_an_experiment_finds_the_same_numbers_on_a_cluster(
 ) -> None:
     command = (
         *("experiment", "heatmap-quality", "--data", "sample", "--region", BOX, "--json"),
-        *("--mechanisms", "pyramid", "--epsilon", "1,2", "--resolution", "64", "--draws", "3"),
+        *("--mechanisms", "pyramid", "--epsilon", "1,2", "--resolution", "16", "--draws", "2"),
     )
     clear_trials()
     with pytest.MonkeyPatch.context() as patch:
@@ -76,8 +77,18 @@ def test_an_experiment_finds_the_same_numbers_on_a_cluster(
 @pytest.mark.parametrize(
     "words",
     [
-        ("cldp-sgd", "--quantity", "accuracy", "--sweep", "epochs=1:2:2", "--set", "n=500"),
-        ("heatmap-theory", "--set", "simulate=true", "--set", "trials=12"),
+        (
+            "cldp-sgd",
+            "--quantity",
+            "accuracy",
+            "--sweep",
+            "epochs=1:2:2",
+            "--set",
+            "n=200",
+            "--set",
+            "k=100",
+        ),
+        ("heatmap-theory", "--sweep", "k=20:40:2", "--set", "simulate=true", "--set", "trials=10"),
     ],
 )
 def test_trainings_and_simulations_find_the_same_numbers_on_a_cluster(
@@ -128,12 +139,20 @@ def test_check_ins_go_to_other_machines_only_with_a_flag(
     assert "add --send-data" in said
 
 
-def test_a_map_on_a_cluster_has_the_numbers_of_one_here(
-    there: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+def test_a_map_of_more_rows_than_memory_holds_has_the_same_numbers_on_a_cluster(
+    there: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    command = ("heatmap", "sample", "--region", BOX, "--resolution", "64", "--json", "--quiet")
+    """They are sorted there, and counted, too; no process of this program's own is started."""
+    monkeypatch.setattr("explorer.engine.large_import.max_rows_in_memory", lambda _: 100)
+    folder = made_folder(tmp_path / "rows", rows=600)
+    command = ("heatmap", str(folder), "--region", "40,-74.5,41,-73", "--resolution", "16")
     found = []
     for more in ((), there):
-        summary = json.loads(printed(capsys, *command, *more))
+        if more:
+            monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", None)
+        summary = json.loads(printed(capsys, *command, "--json", "--no-cache", *more))
         found.append({key: summary[key] for key in ("rows", "users", "metrics", "recipe")})
     assert found[0] == found[1]
