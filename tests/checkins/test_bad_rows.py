@@ -127,7 +127,7 @@ def expected(lines: list[bytes], kinds: list[Reason | None]) -> dict[Reason, lis
 
 
 @pytest.mark.full
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(
     st.lists(st.integers(-1, len(BAD)), max_size=60),
     st.sampled_from([b"\n", b"\r\n", b"mixed"]),

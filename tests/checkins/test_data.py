@@ -264,7 +264,7 @@ def test_synthetic_only_if_known(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.full
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=15), st.booleans())
 def test_exported_lines_are_those_of_the_file(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], zipped: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,21 +57,27 @@ def made() -> pandas.DataFrame:
     return table
 
 
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckinData]:
+    path = tmp_path_factory.mktemp("plain") / "plain.csv"
+    made().to_csv(path, index=False)
+    with open_checkins(path, cache_dir=None) as data:
+        yield data
+
+
 @pytest.mark.parametrize("kind", sorted(WRITERS))
-def test_a_made_file_opens_with_the_same_rows(kind: str, tmp_path: Path) -> None:
-    plain = tmp_path / "plain.csv"
-    made().to_csv(plain, index=False)
-    path = write_as(kind, made(), tmp_path)
-    cache = tmp_path / "cache"
-    with open_checkins(plain, cache_dir=None) as wanted:
-        for _ in range(2):  # the file itself, then what is kept of it
-            with open_checkins(path, cache_dir=cache) as found:
-                same(found, wanted)
-                assert found.report.rejected == {Reason.ZERO_ZERO: 1, Reason.DUPLICATE: 1}
-                assert found.export_rejected(tmp_path / "aside.csv") == 2
-                texts = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()[1:]
-                assert [line.split(",")[1] for line in texts] == ["duplicate", "zero_zero"]
-                assert "place 2" in texts[0]
+def test_a_made_file_opens_with_the_same_rows(
+    kind: str, wanted: CheckinData, tmp_path: Path
+) -> None:
+    path, cache = write_as(kind, made(), tmp_path), tmp_path / "cache"
+    for _ in range(2):  # the file itself, then what is kept of it
+        with open_checkins(path, cache_dir=cache) as found:
+            same(found, wanted)
+            assert found.report.rejected == {Reason.ZERO_ZERO: 1, Reason.DUPLICATE: 1}
+            assert found.export_rejected(tmp_path / "aside.csv") == 2
+            texts = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()[1:]
+            assert [line.split(",")[1] for line in texts] == ["duplicate", "zero_zero"]
+            assert "place 2" in texts[0]
     assert len([entry for entry in cache.iterdir() if entry.is_dir()]) == 1
 
 

@@ -25,7 +25,7 @@ def test_a_fault_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = checkins._rows
     for spoil in (lambda rows: rows[1:], lambda rows: [(*rows[0][:2], 1.0, *rows[0][3:]), *rows]):
         monkeypatch.setattr(checkins, "_rows", lambda data, spoil=spoil: spoil(real(data)))
-        outcome: Outcome = checkins.run(6, 3)
+        outcome: Outcome = checkins.run(3, 3)
         assert outcome.faults
 
 

@@ -56,13 +56,17 @@ def data(path: Path, cache: Path) -> Iterator[CheckinData]:
 @pytest.mark.full
 def test_rows_lie_in_the_order_of_the_users_hashes(data: CheckinData) -> None:
     layout = data.layout()
-    ids = sorted({int(line.split("\t")[0]) for line in lines()})
+    rows_of: dict[int, list[list[str]]] = {}
+    for line in lines():
+        fields = line.split("\t")
+        rows_of.setdefault(int(fields[0]), []).append(fields)
+    ids = sorted(rows_of)
     hashes = hash_ids(map(str, ids), sample_key(0))
     assert layout.hashes.tolist() == sorted(hashes[:, 0].tolist())
     assert hashes[layout.users, 0].tolist() == layout.hashes.tolist()
     at = 0
     for number, place in enumerate(layout.users):
-        mine = [line.split("\t") for line in lines() if int(line.split("\t")[0]) == ids[place]]
+        mine = rows_of[ids[place]]
         rows = slice(at, at := at + len(mine))
         assert layout.offsets[number : number + 2].tolist() == [rows.start, rows.stop]
         assert layout.y[rows].tolist() == [round(Fraction(m[2]) * 10**7) for m in mine]

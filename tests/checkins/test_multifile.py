@@ -257,8 +257,8 @@ def test_a_folder_without_check_ins(tmp_path: Path) -> None:
 def test_cancel_leaves_nothing(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     for number in range(6):
-        first = 2000 * number
-        rows = [row for i in range(first, first + 2000) for row in rows_of(i, i + 1, f"u{i % 70}")]
+        first = 800 * number
+        rows = [row for i in range(first, first + 800) for row in rows_of(i, i + 1, f"u{i % 70}")]
         write_part(tmp_path / "all" / f"{number}.csv", rows)
     shares: list[float] = []
     with pytest.raises(LoadCancelled):

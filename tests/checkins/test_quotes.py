@@ -121,7 +121,7 @@ GOOD, INCH, OPEN, CLOSE, QUOTED, SEVERAL, BLANK, INVALID = range(8)
 
 
 @pytest.mark.full
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.lists(st.integers(GOOD, INVALID), max_size=60), st.integers(1, 4), st.booleans())
 def test_strays_among_good_records(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], several: int, ends: bool
@@ -168,7 +168,7 @@ SOUP = st.lists(
 
 
 @pytest.mark.full
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(SOUP)
 def test_rows_without_quotes_are_kept_whatever_is_between_them(
     tmp_path_factory: pytest.TempPathFactory, soup: list[str | None]
