@@ -47,16 +47,16 @@ def others(value: Any) -> list[Any]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, value - 1, -value, 10**30]
+        return [value + 1, -value]
     if value is None:
         return ["1/2", 0]
     if isinstance(value, str):
         if found := re.fullmatch(r"([0-9]+)/([0-9]+)", value):
             p, q = int(found[1]), int(found[2])
-            return [f"{p + 1}/{q}", f"{p}/{q + 1}", f"{2 * p}/{2 * q}", "0/1"]
+            return [f"{p + 1}/{q}", f"{2 * p}/{2 * q}"]
         if re.fullmatch(r"[0-9a-f]{32,64}", value):
-            return [("0" if value[0] != "0" else "1") + value[1:], value[::-1]]
+            return [("0" if value[0] != "0" else "1") + value[1:]]
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
             return [value[:-1] + str((int(value[-1]) + 1) % 10)]
-        return [value + " ", value.upper(), value[:-1], "none"]
+        return [value + " ", "none"]
     return ["x", [0], {"x": 1}]

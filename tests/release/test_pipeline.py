@@ -34,7 +34,7 @@ from explorer.release.subprocess_runner import (
 from tests import snapshots
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
-KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
+KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "4"))
 """The specification's 200 by this variable."""
 
 

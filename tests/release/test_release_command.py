@@ -336,8 +336,8 @@ def _canaries(path: Path) -> bytes:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_mechanism_is_released_and_canaries_stay_inside(
+@pytest.mark.parametrize("mechanism", ["heatmap.adaptive/1", "histogram/1", "mean/1"])
+def test_mechanisms_are_released_and_canaries_stay_inside(
     release: Run,
     place: LedgerLocation,
     tmp_path: Path,
@@ -407,22 +407,17 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mechanism", ["heatmap.adaptive/1", "histogram/1"])
-def test_no_canary_is_in_what_the_window_exports(
-    place: LedgerLocation, tmp_path: Path, mechanism: str
-) -> None:
+def test_no_canary_is_in_what_the_window_exports(place: LedgerLocation, tmp_path: Path) -> None:
     """Every format of output and certificate, all that is compressed in it read too."""
     source = tmp_path / f"{CANARY_FILE}.csv"
     data = _canaries(source)
-    plan = plan_of(opened(place), source, mechanism=mechanism)
+    plan = plan_of(opened(place), source, mechanism="heatmap.adaptive/1")
     with place.open() as ledger:
         release = plan_release(ledger, plan)
     draw(place, plan, release)
     with place.open() as ledger:
         made = publish(ledger, plan, release)
         result = Result(plan, ledger.release(release), ledger.output(release), made)
-    a_map = mechanism.startswith("heatmap")
-    formats = [suffix for suffix in EXPORTS.values() if a_map or suffix not in ("tif", "geojson")]
     never = [
         b"canary",
         CANARY_FILE.encode(),
@@ -432,8 +427,8 @@ def test_no_canary_is_in_what_the_window_exports(
         b"77.123457",
         hashlib.sha256(data).hexdigest().encode(),
     ]
-    for make, suffixes in ((export_output, formats), (export_certificate, CERTIFICATES.values())):
-        for suffix in suffixes:
+    for make, formats in ((export_output, EXPORTS), (export_certificate, CERTIFICATES)):
+        for suffix in formats.values():
             found = everything_in(make(result, Path(f"out.{suffix}")), suffix)
             assert release.encode() in found or suffix in ("json", "yaml"), suffix
             for value in never:

@@ -110,8 +110,10 @@ def before(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mechanism", ["count.users/1", "mean/1", "heatmap.pyramid/1"])
-@pytest.mark.parametrize("state", ["planned", "reserved"])
+@pytest.mark.parametrize(
+    ("mechanism", "state"),
+    [("count.users/1", "planned"), ("mean/1", "reserved"), ("heatmap.pyramid/1", "planned")],
+)
 def test_what_was_entered_before_goes_on_with_the_epsilon_of_its_entry(
     before: tuple[LedgerLocation, dict[str, Any]], mechanism: str, state: str, tmp_path: Path
 ) -> None:
