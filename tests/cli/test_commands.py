@@ -122,7 +122,7 @@ def test_every_file_that_is_written_is_named(
     tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     region = ["--region", "-34.2,18.3,-33.9,18.6"]
-    files = [tmp_path / "map.pdf", tmp_path / "rows.csv"]
+    files = [tmp_path / "map.csv", tmp_path / "rows.csv"]
     words = ["--output", str(files[0]), "--set-aside", str(files[1]), "--json"]
     assert run(["heatmap", str(tiny_file), *region, *words, *SMALL]) == 0
     said = capsys.readouterr()
@@ -484,7 +484,7 @@ def test_a_terminal_shows_how_far_a_computation_is(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     small = {"simulate": "true", "trials": 4, "n": 50, "m": 2, "space_clusters": 2}
     settings = [f"--set={key}={value}" for key, value in small.items()]
-    assert run(["bounds", "frequency", *settings]) == 0
+    assert run(["bounds", "frequency", "--sweep", "alpha=1:4:3", *settings]) == 0
     shown = capsys.readouterr().err.split("\r\x1b[K")
     assert shown[1] == "computing …"
     assert any(re.fullmatch(r"computing … \d+%", text) for text in shown), shown

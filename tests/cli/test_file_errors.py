@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.checkins import open_checkins
 from explorer.cli import run
 
 HEADER = "Benutzer;Zeit;Breite;Länge\n"
@@ -56,8 +57,8 @@ def test_the_cause_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.full
-def test_a_table_may_be_called_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_may_be_called_json(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text(HEADER + ROWS, "utf-8")
-    assert run(["heatmap", str(path), "--no-cache", "--quiet", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"]["kept"] == 40
+    with open_checkins(path, cache_dir=None) as data:
+        assert data.rows == 40

@@ -14,12 +14,12 @@ from tests import snapshots
 from tests.engine.test_large_import import made_folder
 
 REGION = "40.0,-74.5,41.0,-73.0"
-ASKED = ("--region", REGION, "--resolution", "32", "--seed", "7")
+ASKED = ("--region", REGION, "--resolution", "16", "--seed", "7")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return made_folder(tmp_path / "rows", rows=900)
+    return made_folder(tmp_path / "rows", rows=600)
 
 
 @pytest.mark.full

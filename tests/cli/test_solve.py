@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 
 import pytest
 
 from explorer.cli import run
+from explorer.privacy import upper_epsilon
+from explorer.studies.base.study import default_request
+from explorer.studies.registry import get_study
 from tests import snapshots
 
 QUESTION = ("bounds", "shuffle-rdp", "--set", "T=1000", "--for", "theorem1")
@@ -17,20 +18,17 @@ SIMPLE = ("bounds", "choose-alpha", "--solve", "eps1")
 
 @pytest.mark.full
 def test_the_value_alone_is_printed_and_gives_the_target(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run([*QUESTION, "--solve", "eps0", "--target", "1"]) == 0
     printed = capsys.readouterr()
     value = float(printed.out)
     assert printed.err.startswith("ε₀ = ")
     assert printed.err.strip().endswith("(Theorem 1 (upper bound)), where it jumps over 1")
-    table = tmp_path / "check.csv"
-    sweep = f"eps0={value}:{value}:1:lin"
-    assert run([*QUESTION[:4], "--sweep", sweep, "--output", str(table)]) == 0
-    lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
-    (row,) = csv.DictReader(lines)
+    asked = default_request(get_study("shuffle-rdp"))
+    k, n, delta, most = (asked[key] for key in ("k", "n", "delta", "lam_max"))
     # The theorem counts whole messages: its bound has steps.
-    assert 0.98 < float(row["theorem1"]) <= 1
+    assert 0.98 < upper_epsilon(value, k, n, 1000, delta, most, capped=True).epsilon <= 1
 
 
 @pytest.mark.full
