@@ -134,19 +134,19 @@ from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from tests.engine.test_large_import import SMALL
 
-resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-small = {**SMALL, "shard_rows": 40, "executor": lambda _: InPlaceExecutor()}
+resource.setrlimit(resource.RLIMIT_NOFILE, (48, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+small = {**SMALL, "shard_rows": 100, "executor": lambda _: InPlaceExecutor()}
 with open_any_size(Path(sys.argv[1]), cache_dir=None, **small) as data:
     print(len(data.shards), data.rows)
 """
 
 
 def test_more_shards_than_a_program_has_files_open_usually(tmp_path: Path) -> None:
-    made = made_folder(tmp_path / "many", rows=800)
+    made = made_folder(tmp_path / "many", rows=400)
     ran = subprocess.run(
         [sys.executable, "-c", FEW_FILES, str(made)], capture_output=True, text=True, check=False
     )
-    assert ran.stdout.split() == ["32", "796"], ran.stderr  # 7 files each are mapped
+    assert ran.stdout.split() == ["8", "396"], ran.stderr  # 7 files each are mapped
 
 
 def test_cancel_leaves_nothing(folder: Path, tmp_path: Path) -> None:
@@ -241,8 +241,10 @@ def test_more_rows_than_memory_holds_are_not_handed_out_and_without_a_cache_noth
 
 
 def test_parts_are_read_where_the_database_spills_to_disk(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = made_folder(tmp_path / "rows", rows=800, parts=2)
+
     def spilling(scratch: Path | None, memory: int) -> Any:
         if scratch is None:  # the connection that writes a shard's ids
             return connect(None, memory)

@@ -26,7 +26,7 @@ def main(checkins: Path, picture: Path) -> None:
     from explorer.ui.app.options import WindowOptions
     from tests.ui.dragging import drag_region
 
-    options = WindowOptions(study="heatmap", theme="light", values=(("resolution", "32"),))
+    options = WindowOptions(study="heatmap", theme="light", values=(("resolution", "16"),))
     launch = Application(options, ["one-session"])
     window = launch.window
     launch.show()
@@ -60,7 +60,7 @@ def main(checkins: Path, picture: Path) -> None:
     page.utility.action.setChecked(True)
     until(lambda: page.utility.view.answer is not None and page.utility.view.answer.curves)
     page.utility.action.setChecked(False)
-    window.show_study("amplification")
+    window.show_study("unbounded")
     until(lambda: window.current_result is not None and window.current_result.complete)
     window.show_study("heatmap")
     until(complete)
