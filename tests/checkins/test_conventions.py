@@ -62,6 +62,12 @@ DATES = (
 )
 
 
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """Return a connection for all questions: to open one takes longer than to answer them."""
+    return connect()
+
+
 def rows_of(data) -> list[tuple]:
     """What was kept: user, seconds since 1970, latitude, longitude; in the order of the file."""
     users = parquet_table(data._entry.file("users.parquet"))
@@ -369,10 +375,8 @@ def test_the_preview_and_the_load_read_the_same_times(tmp_path, seed, spelling, 
             since = seen.replace(tzinfo=seen.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
             expected[f"u{i}"] = since // timedelta(microseconds=1)
     read = typed_rows(text_source(path, "\t", True, 4), mapping, 4, False, decimal)
-    with connect() as con:
-        found = dict(
-            con.execute(f"SELECT user_id, epoch_us(time) FROM ({read}) WHERE code = 0").fetchall()
-        )
+    times = f"SELECT user_id, epoch_us(time) FROM ({read}) WHERE code = 0"
+    found = dict(database().execute(times).fetchall())
     differ = {i: (texts[i], found.get(f"u{i}"), expected.get(f"u{i}")) for i in range(len(texts))}
     assert not {i: seen for i, seen in differ.items() if seen[1] != seen[2]}
 
@@ -579,12 +583,6 @@ def test_a_time_of_day_in_a_column_of_its_own_is_asked_about(write: Write) -> No
 
 
 # Time zones
-
-
-@cache
-def database() -> duckdb.DuckDBPyConnection:
-    """Return a connection for all questions: to open one takes longer than to answer them."""
-    return connect()
 
 
 def instants(texts: list[str], form: str, zone: str) -> list[int]:
