@@ -109,7 +109,7 @@ def test_a_task_that_kills_its_worker_is_named(
     pool: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base, "MAX_FAILURES", 2)
-    with pytest.raises(WorkerDied, match=r"jobs:trial: .* 2 times at tasks 3 to 3.*kill_once"):
+    with pytest.raises(WorkerDied, match=r": .* 2 times .* 3 to 3.*kill"):
         # A sign that can never be made: the worker dies each time.
         list(pool.map(jobs.trial, [*trials(3), {"kill_once": "/nowhere/dies"}, *trials(3)], never))
     assert dict(pool.map(jobs.trial, trials(3), never)).keys() == {0, 1, 2}
@@ -164,7 +164,7 @@ import sys
 from pathlib import Path
 from tests.engine.test_executors import EmbeddedExecutor, complete, trials
 
-complete(Path(sys.argv[1]), EmbeddedExecutor(2), trials(400, seconds=0.01))
+complete(Path(sys.argv[1]), EmbeddedExecutor(2), trials(400, seconds=0.015))
 """
 
 
@@ -191,10 +191,10 @@ def test_a_killed_client_goes_on_where_it_was(pool: EmbeddedExecutor, tmp_path: 
     assert wait_until(lambda: not alive(workers), 10)
     before = rows()
     assert 50 < before < 400
-    resumed = complete(tmp_path, pool, trials(400, seconds=0.01))
+    resumed = complete(tmp_path, pool, trials(400, seconds=0.015))
     other = tmp_path / "other"
     other.mkdir()
-    assert resumed == complete(other, pool, trials(400, seconds=0.01)) == (400, resumed[1])
+    assert resumed == complete(other, pool, trials(400, seconds=0.015)) == (400, resumed[1])
 
 
 def test_what_is_kept_is_not_computed_again(pool: EmbeddedExecutor, tmp_path: Path) -> None:
