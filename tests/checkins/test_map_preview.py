@@ -138,7 +138,8 @@ def test_users_are_followed_over_the_end_of_a_block_and_no_further(snap: Path) -
         block = reader.whole_users(size // 3, size // 3 + 20_000)
     rows = [line.split("\t", 1)[0] for line in block.decode().splitlines()]
     every = [line.split("\t", 1)[0] for line in snap.read_text().splitlines()]
-    assert len(rows) == sum(user in set(rows) for user in every)
+    users = set(rows)
+    assert len(rows) == sum(user in users for user in every)
 
 
 def test_parts_never_overlap_and_lie_evenly() -> None:

@@ -49,7 +49,7 @@ def tiny(study_id: str):
     request = default_request(get_study(study_id))
     sweep = replace(request.sweep, points=3)
     if study_id == "private-regression":
-        sweep = Sweep("n", 200, 400, 2, sweep.scale)
+        sweep = Sweep("n", 100, 200, 2, sweep.scale)
         request = request.with_value("trials", 2)
     if study_id == "cldp-sgd":  # trains
         for key, value in (("epochs", 2), ("k", 100), ("runs", 1)):
