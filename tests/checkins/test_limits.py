@@ -134,10 +134,9 @@ def test_little_memory_spills_into_the_cache_folder(
     """More names than fit into the memory allowed: sorted on the disk, and nothing of it stays."""
     monkeypatch.setattr("explorer.checkins.database.MEMORY_BASE", 4)
     monkeypatch.setattr("explorer.checkins.database.MEMORY_PER_THREAD", 12)
-    rows = 120_000
+    rows, draw = 120_000, random.Random(1)
     text = "\n".join(
-        f"{random.Random(i).randbytes(20).hex()}\t2010-01-01T00:00:00Z\t40.5\t-73.5\t{i}"
-        for i in range(rows)
+        f"{draw.randbytes(20).hex()}\t2010-01-01T00:00:00Z\t40.5\t-73.5\t{i}" for i in range(rows)
     )
     with open_checkins(write(text), cache_dir=tmp_path / "cache") as data:
         assert (data.rows, data.users) == (rows, rows)

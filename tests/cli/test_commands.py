@@ -318,7 +318,7 @@ def test_a_private_map_tells_nothing_of_the_file(
     else:
         out = tmp_path / f"map{suffix}"
         if suffix[1:] in ("gif", "apng", "mp4"):
-            words += ["--frames", "3"]
+            words += ["--frames", "2"]
         assert run([*words, "--size", "400x300", "--dpi", "50", "--output", str(out)]) == 0
         told = everything_in(out.read_bytes(), suffix.lstrip("."))
         settings = read_recipe(out)
