@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from explorer.figures.export import ExportJob
 from explorer.figures.pages.backdrop import BackgroundFile
 from explorer.figures.pages.curves import draw_curves, draw_errors
@@ -200,24 +202,27 @@ def formula_pictures(
         Naming the formula that can't be read.
     """
     from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib.colors import to_rgb
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.mathtext import MathTextParser
+    from PIL import Image
 
     pictures = []
     # The settings are global to the process, so that nothing else may be drawn meanwhile.
     with own_settings(), rc_context({"mathtext.fontset": "stix"}):
+        # A figure would read each formula twice, to measure and to draw it.
+        parser, font = MathTextParser("agg"), FontProperties(size=points)
         for latex in formulas:
-            figure = Figure(figsize=(10, 1), dpi=96 * scale)
-            FigureCanvasAgg(figure)
-            figure.patch.set_alpha(0.0)
-            figure.text(0.0, 0.0, f"${latex}$", color=colour, fontsize=points)
-            stream = io.BytesIO()
             try:
-                figure.savefig(stream, format="png", bbox_inches="tight", pad_inches=0.03)
+                read = parser.parse(f"${latex}$", 96 * scale, font)
             except ValueError as error:
                 raise ValueError(f"formula {latex!r} can't be drawn: {error}") from error
-            png = stream.getvalue()
-            # Width and height are in the header of a PNG.
-            width, height = (int.from_bytes(png[i : i + 4], "big") for i in (16, 20))
-            pictures.append(FormulaPicture(png, width / scale, height / scale))
+            letters = np.pad(np.asarray(read.image), round(3 * scale))
+            rgba = np.empty((*letters.shape, 4), np.uint8)
+            rgba[..., :3] = np.round(255 * np.array(to_rgb(colour)))
+            rgba[..., 3] = letters
+            stream = io.BytesIO()
+            Image.fromarray(rgba).save(stream, "png")
+            height, width = letters.shape
+            pictures.append(FormulaPicture(stream.getvalue(), width / scale, height / scale))
     return tuple(pictures)
