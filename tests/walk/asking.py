@@ -22,12 +22,12 @@ from tests.studies.walking import needed
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 """Whether every quantity is asked for at every place of every parameter, as the thorough profile
 asks; else each parameter is walked through with one quantity it matters for."""
-POINTS = 25 if THOROUGH else 5
+POINTS = 25 if THOROUGH else 3
 STEPS = 9 if THOROUGH else 3
 SMALL = {
-    "heatmap": {"resolution": "32"},
+    "heatmap": {"resolution": "16"},
     "cldp-sgd": {"epochs": 1, "n": 500, "k": 50},
-    "private-regression": {"n": 2000},
+    "private-regression": {"n": 500},
 }
 """Values with which a study that draws maps or trains for real answers soon."""
 

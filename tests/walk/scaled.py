@@ -6,6 +6,7 @@ Writes a line for everything that is wrong.
 import sys
 import time
 from dataclasses import replace
+from itertools import cycle
 
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_infos
@@ -17,7 +18,7 @@ SIZES = ((1024, 720), (1280, 800))
 
 
 def main() -> None:
-    """Ask each question once, small, and look at it in both sizes."""
+    """Ask each question once, small, and look at it in a size, the next one in the other."""
     from explorer.ui.app.application import Application
     from explorer.ui.app.options import WindowOptions
 
@@ -33,21 +34,20 @@ def main() -> None:
             time.sleep(0.01)
 
     until(lambda: window.data.current is not None)
-    for info in study_infos():
+    for info, size in zip(study_infos(), cycle(SIZES)):
         study = get_study(info.id)
         request = asked(study) if study.quantities else default_request(study, resolution="16")
         selection = window.session.state.selection if study.needs_data else None
         window.session.follow(replace(request, selection=selection))
         until(lambda: not window.busy and window.current_result is not None)
-        for size in SIZES:
-            window.resize(*size)
-            end = time.monotonic() + time_limit(1.0)
+        window.resize(*size)
+        end = time.monotonic() + time_limit(1.0)
+        app.processEvents()
+        while (found := list(rules.of_window(window))) and time.monotonic() < end:
             app.processEvents()
-            while (found := list(rules.of_window(window))) and time.monotonic() < end:
-                app.processEvents()
-                time.sleep(0.01)
-            for text in dict.fromkeys((*found, *rules.of_fit(window))):
-                print(f"{info.id}, {size[0]}×{size[1]}: {text}")
+            time.sleep(0.01)
+        for text in dict.fromkeys((*found, *rules.of_fit(window))):
+            print(f"{info.id}, {size[0]}×{size[1]}: {text}")
     print(
         f"looked at {len(study_infos())} questions at {window.devicePixelRatio():g}",
         file=sys.stderr,
