@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from tests import mutants
 from tests.benchmarks.__main__ import topics
+from tests.benchmarks.table import SMOKE
 from tests.fuzz.__main__ import TOPICS
 from tests.waiting import time_limit
 
@@ -21,17 +23,21 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 WINDOW = ["live", "bounds_live", "studies", "drag", "which_epsilon", "first_picture"]
 """Benchmarks that share a window at their smallest."""
 OTHERS = [topic for topic in topics() if topic not in WINDOW]
-GROUPS = {"window": WINDOW, "even": OTHERS[::2], "odd": OTHERS[1::2]}
-"""Benchmarks that run in one process each, which spares imports."""
-TRIES = {"hostile": "13"}
-"""Of fuzzers that take a kind of file after the other: all but those with a recipe."""
+SOAK = """
+import sys
+from tests.benchmarks import __main__, soak
+sys.exit(soak.main(["--smoke"]) or __main__.main())
+"""
+"""The soak, then benchmarks in its window."""
+TRIES = {"hostile": 13, "recipes": 6}
+"""Up to each kind of file but those with a recipe, and up to a picture with one."""
 
 
 def run(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", *words],
+        [sys.executable, *words],
         cwd=CHECKOUT,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", SMOKE: "1"},
         capture_output=True,
         text=True,
         timeout=time_limit(120),
@@ -40,31 +46,33 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("topic", sorted(TOPICS))
-def test_every_fuzzer_finds_no_fault_in_a_few_tries(topic: str) -> None:
-    assert "0 faults" in run("tests.fuzz", topic, "--count", TRIES.get(topic, "2"))
+def test_the_fuzzer_of_sessions_which_opens_a_window_finds_no_fault() -> None:
+    assert "0 faults" in run("-m", "tests.fuzz", "sessions", "--count", "2")
+
+
+@pytest.mark.parametrize("topic", sorted(TOPICS.keys() - {"sessions"}))
+def test_every_other_fuzzer_finds_no_fault_in_a_few_tries(topic: str) -> None:
+    assert importlib.import_module(TOPICS[topic]).run(TRIES.get(topic, 2), 0).faults == []
 
 
 def test_a_program_killed_once_keeps_its_promises() -> None:
-    assert "0 faults" in run("tests.kills", "--count", "1")
+    assert "0 faults" in run("-m", "tests.kills", "--count", "1")
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_every_benchmark_runs_at_its_smallest(group: str) -> None:
-    asked = GROUPS[group]
-    said = run("tests.benchmarks", "--smoke", *asked)
-    assert re.findall(r"^(\w+) \([\d.]+ s\)$", said, re.MULTILINE) == asked
+def assert_measured(topics: list[str], said: str) -> None:
+    assert re.findall(r"^(\w+) \([\d.]+ s\)$", said, re.MULTILINE) == topics
     assert "none of them counts" in said
 
 
-def test_every_benchmark_is_in_a_group() -> None:
-    assert sorted(topic for group in GROUPS.values() for topic in group) == topics()
-
-
-def test_the_soak_drags_a_slider_and_takes_memory_down() -> None:
-    said = run("tests.benchmarks.soak", "--smoke")
+def test_the_soak_takes_memory_down_and_benchmarks_run_in_its_window() -> None:
+    said = run("-c", SOAK, "--smoke", *WINDOW)
     assert re.search(r"^1 rounds, 2 drags; peak \d+", said, re.MULTILINE)
     assert re.search(r"= window +\d+\.\d \+ answers +\d+\.\d", said)
+    assert_measured(WINDOW, said)
+
+
+def test_every_other_benchmark_runs_at_its_smallest() -> None:
+    assert_measured(OTHERS, run("-m", "tests.benchmarks", "--smoke", *OTHERS))
 
 
 def test_every_mutant_still_changes_the_program() -> None:

@@ -24,7 +24,11 @@ FRAME_MS = 16.0
 COARSE_MS = 100.0
 """Two coarse answers of 50 ms each: the one that ran when the slider moved, and the next."""
 
-DRAGGED = ("T", FRAME_MS), ("delta", FRAME_MS), ("eps0", COARSE_MS)
+STUDY, DRAGGED = sized(
+    ("shuffle-rdp", (("T", FRAME_MS), ("delta", FRAME_MS), ("eps0", COARSE_MS))),
+    ("unbounded", (("r", FRAME_MS),)),
+)
+"""What is in front, and its sliders with the limits of their medians."""
 
 
 @contextmanager
@@ -32,7 +36,7 @@ def window() -> Iterator[object]:
     """Give the real window with the accountant in front and its answer complete."""
     if sized(False, True):
         with bench_live.window() as shown:
-            shown.session.set_study("shuffle-rdp")
+            shown.session.set_study(STUDY)
             settle(shown)
             yield shown
         return
@@ -45,7 +49,7 @@ def window() -> Iterator[object]:
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
-        launch = Application(WindowOptions(study="shuffle-rdp", theme="light"), ["bench"])
+        launch = Application(WindowOptions(study=STUDY, theme="light"), ["bench"])
         launch.show()
         shown = launch.window
         try:
@@ -132,13 +136,13 @@ def run() -> list[Row]:
     rows: list[Row] = []
     with window() as shown:
         clock = Clock()
-        for key, limit in DRAGGED[: sized(None, 1)]:
+        for key, limit in DRAGGED:
             times, gap, frames = drag(
                 lambda: settle(shown),
                 shown.parameters.row(key).slider,
                 0.7,
                 lambda key=key: Repaints(shown, key),
-                lambda key=key: shown.session.request("shuffle-rdp")[key],
+                lambda key=key: shown.session.request(STUDY)[key],
                 clock,
             )
             settle(shown)

@@ -21,7 +21,7 @@ from tests.benchmarks.table import Row, at_least, at_most, sized
 EMPTY = sized(400, 4)
 SWEEP_S = float(os.environ.get("SWEEP_S", sized("60", "0.1")))
 TASK_S = 0.02
-WORKERS = 2
+WORKERS = sized(2, 1)
 MADE: dict[str, Callable[[], Executor]] = {
     "embedded": lambda: EmbeddedExecutor(WORKERS),
     "Dask": lambda: DaskExecutor(Cluster(f"local:{WORKERS}")),

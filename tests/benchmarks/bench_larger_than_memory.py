@@ -21,10 +21,10 @@ from typing import Any
 
 from tests.benchmarks.table import Row, at_most, program, sized
 
-ROWS = int(os.environ.get("PRIVACY_EXPLORER_BENCH_ROWS", sized(100_000_000, 40_000)))
-FEW = sized(10_000_000, 40_000)
+ROWS = int(os.environ.get("PRIVACY_EXPLORER_BENCH_ROWS", sized(100_000_000, 4_000)))
+FEW = sized(10_000_000, 4_000)
 """Rows for pandas and Polars, which read all of them."""
-PARTS = sized(16, 2)
+PARTS = sized(16, 1)
 TICK_S = 0.01
 """What processor times are counted in."""
 LIMIT_MB = 2000

@@ -21,7 +21,8 @@ CLIENTS, SAMPLED = 1437, 100
 
 
 def _median(call: Callable[[], object], repeats: int = 9) -> float:
-    call()
+    if sized(True, False):  # warm
+        call()
     times = []
     for _ in range(sized(repeats, 1)):
         start = time.perf_counter()

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from tests.benchmarks.table import Row, at_most, program, sized
 
-ROWS = sized(6_400_000, 5_000)
-USERS = sized(107_000, 500)
+ROWS = sized(6_400_000, 200)
+USERS = sized(107_000, 20)
 RUNS = sized(5, 1)
 
 _PEAK = """

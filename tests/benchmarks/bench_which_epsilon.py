@@ -124,7 +124,7 @@ def _pools(
 def run() -> list[Row]:
     """Return the share of wrong answers in 200 repetitions, and the time of all curves."""
     wrong, repetitions = false_alarms(
-        sized(200, 2), sized(1000, 5), "64", targets=(0.04, 0.05, 0.06, 0.08)
+        sized(200, 1), sized(1000, 2), sized("64", "16"), targets=(0.04, 0.05, 0.06, 0.08)
     )
     cpu, count = curves_cpu()
     first, last = in_the_window() if sized(False, True) else _in_a_process()

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from tests.benchmarks import bench_live
 from tests.benchmarks.bench_live import TIMEOUT_S, pause, press, wait
 from tests.benchmarks.table import SMOKE, sized
 from tests.waiting import time_limit
@@ -179,7 +180,14 @@ def _default(study: str, key: str) -> Any:
 
 @contextmanager
 def window() -> Iterator[Any]:
-    """Give the real window, started as the program starts it, with the sample open."""
+    """Give the real window, started as the program starts it, with the sample open.
+
+    In a smoke run that of `bench_live`, which benchmarks may share.
+    """
+    if sized(False, True):
+        with bench_live.window() as shown:
+            yield shown
+        return
     from PySide6.QtWidgets import QApplication
 
     with tempfile.TemporaryDirectory() as folder:
@@ -191,12 +199,8 @@ def window() -> Iterator[Any]:
         from explorer.ui.app.options import WindowOptions
         from explorer.ui.base.startup_tuning import freeze_gc
 
-        shown = (
-            launch := Application(
-                WindowOptions("heatmap", values=sized((), (("resolution", "16"),)), theme="light"),
-                ["soak"],
-            )
-        ).window
+        launch = Application(WindowOptions("heatmap", theme="light"), ["soak"])
+        shown = launch.window
         launch.show()
         QTimer.singleShot(2000, freeze_gc)
         try:
@@ -208,12 +212,12 @@ def window() -> Iterator[Any]:
             app.processEvents()
 
 
-def main() -> int:
+def main(words: list[str] | None = None) -> int:
     """Soak; exit 1 if memory grew too much or something could not be answered."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--smoke", action="store_true")
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     minutes = asked.minutes
     if asked.smoke:
         os.environ[SMOKE] = "1"

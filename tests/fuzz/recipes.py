@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request, preset_request
 from explorer.studies.registry import get_study, study_infos
+from tests.figures.samples import exported_map
 from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome
 
@@ -44,23 +46,16 @@ def recipes() -> Iterator[dict[str, Any]]:
             yield Recipe(request, "mine.txt", view=view, columns=columns).to_dict()
 
 
-def exported(recipe: dict[str, Any]) -> dict[str, bytes]:
-    """Return what a map looks like in every format that has a recipe inside."""
-    from tests.figures.samples import exported_map
-
-    return {suffix: exported_map(recipe, suffix) for suffix in FORMATS}
-
-
 def run(count: int, seed: int) -> Outcome:
     """Read `count` mutated files; a fault is anything but a recipe or one sentence."""
     rng, outcome = random.Random(seed), Outcome()
     known = list(recipes())
-    pictures = exported(known[0])
+    exported = cache(partial(exported_map, known[0]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mutated"
         for _ in range(count):
             if rng.random() < 0.3:
-                data = changed_bytes(pictures[rng.choice(FORMATS)], rng)
+                data = changed_bytes(exported(rng.choice(FORMATS)), rng)
             else:
                 data = json_text(changed_value(rng.choice(known), rng), rng)
                 if rng.random() < 0.2:
