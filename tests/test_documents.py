@@ -207,9 +207,10 @@ def test_paragraphs_are_short(name: str) -> None:
     assert len(longest) < 800, longest
 
 
-ELSEWHERE = (" fetch ", " cluster ", " ledger ", " release ", " verify ")
-"""What these print is tested beside them: one needs the net, one runs until it is stopped; those of
-releases belong together (`tests/release/test_release_guide.py`)."""
+ELSEWHERE = (" fetch ", " cluster ", " ledger ", " release ", " verify ", " --scale ")
+"""What these do is tested beside them: one needs the net, one runs until it is stopped; those of
+releases belong together (`tests/release/test_release_guide.py`); pictures of a window have their
+sizes in `tests/ui/test_startup.py`."""
 
 
 @pytest.mark.full
@@ -234,11 +235,13 @@ def test_the_programs_commands_work_as_printed(
 
 WRITES = ("--output", "--screenshot")
 LESS = {
-    "experiment figure-1 ": ("--regions", "3"),
-    "experiment heatmap-quality ": ("--resolution", "64"),
-    "heatmap sample --region ": (),
-    "heatmap sample ": ("--resolution", "32"),
-    "window --tour": ("--set", "resolution=32"),
+    "experiment figure-1 ": ("--regions", "1"),
+    "experiment heatmap-quality ": ("--resolution", "16", "--draws", "1"),
+    "heatmap sample --region ": ("--resolution", "64"),
+    "heatmap sample --panes ": ("--resolution", "16", "--frames", "2"),
+    "heatmap sample ": ("--resolution", "16"),
+    "sweep ": ("--sweep", "eps0=0.5:4:2"),
+    "window --tour": ("--set", "resolution=16"),
 }
 """What is added to commands that take long: they are run as printed, of less."""
 
