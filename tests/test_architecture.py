@@ -26,8 +26,6 @@ QT_FREE = (
     "cli",
     "resources",
 )
-MAX_OWN_IMPORTS_IN_FUNCTIONS = 31
-"""Outside `cli`; each has a comment with its reason."""
 
 
 def _modules_without_qt() -> list[str]:
@@ -103,19 +101,6 @@ def test_the_guide_names_every_package() -> None:
     named = {"privacy", "ui", "engine"}
     packages = {f.name for f in folders if f.parent.name == "explorer" or f.parent.name in named}
     assert {package for package in packages - {"explorer"} if f"`{package}`" not in guide} == set()
-
-
-@pytest.mark.full
-def test_own_modules_are_imported_at_the_top() -> None:
-    """Except where that would delay the window; commands import what they need when they run."""
-    found = [
-        f"{name}:{i.line}"
-        for name, source in sources().items()
-        if not name.startswith("explorer.cli")
-        for i in source.imports
-        if i.in_function and i.module.split(".")[0] in ("", "explorer")
-    ]
-    assert len(set(found)) <= MAX_OWN_IMPORTS_IN_FUNCTIONS, found
 
 
 def test_attributes_that_are_looked_up_by_a_string_exist() -> None:

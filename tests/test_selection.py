@@ -67,12 +67,12 @@ def test_both_parts_of_ci_run_each_test_once(suite: Path) -> None:
 @pytest.mark.full
 def test_a_file_that_is_named_is_run_whole(suite: Path) -> None:
     assert len(collected(suite, "tests/test_mixed.py")) == 4
-    assert len(collected(suite, "tests/test_mixed.py::test_walk")) == 1
 
 
-def test_ci_runs_both_parts() -> None:
+def test_ci_runs_both_parts_and_measures_sizes() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.findall(r"^(?:eval.*test_line.*|.*-m pytest.*)$", script, re.MULTILINE)[-2:] == [
         'eval "$test_line"',
         ".venv/bin/python -m pytest -m full",
     ]
+    assert script.endswith("\n.venv/bin/python -m tests.size\n")
