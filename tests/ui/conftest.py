@@ -178,6 +178,7 @@ def own_looks(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def open_window(
     own_looks: None,
+    qapp: QApplication,
     qtbot: QtBot,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -194,6 +195,7 @@ def open_window(
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     opened: list[Application] = []
+    sheet = qapp.styleSheet()
 
     def delete_closed() -> None:
         """Delete closed windows: setting a style sheet visits every existing widget."""
@@ -202,6 +204,8 @@ def open_window(
             opened.remove(launch)
             launch.window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        if not opened:
+            qapp.setStyleSheet(sheet)  # else the next window's widgets are styled twice
 
     def open_one(*, ahead: bool = False, **options: Any) -> MainWindow:
         monkeypatch.setattr(main_window, "MAKE_AHEAD", ahead and MAKE_AHEAD)

@@ -16,7 +16,7 @@ from explorer.engine.paths import state_folder
 from explorer.engine.session.schema import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Scale, Sweep
-from explorer.ui.controllers.session_store import SCHEMA, StateFile
+from explorer.ui.controllers.session_store import SCHEMA, SessionStore, StateFile
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
 
@@ -84,48 +84,6 @@ def test_the_session_is_saved_while_one_works(open_window, settled, qtbot, tiny_
     qtbot.waitUntil(saved)
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (b"{ not json", "is damaged"),
-        (b"[]", "is damaged"),
-        (b'{"schema": "privacy-explorer-window/1"}', "is damaged"),
-        (b"\xff\xfe\x00", "is damaged"),
-        (b'{"schema": "privacy-explorer-window/99", "session": {}}', "another version"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_kept_aside(open_window, settled, content, why) -> None:
-    session_file().write_bytes(content)
-    window = open_window(study="unbounded")
-    assert window.banner.isVisible()
-    assert why in window.banner.text.text()
-    kept = [p for p in state_folder().iterdir() if p.name.startswith("window-")]
-    assert [p.read_bytes() for p in kept] == [content]
-    assert str(kept[0]) in window.banner.text.text()
-    settled(window)
-    window.close()
-    assert json.loads(session_file().read_text())["schema"] == SCHEMA
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        {"session": {"study": "gone", "requests": [{"schema": "x"}, 5]}},
-        {"session": {"requests": "many"}},
-        {"session": {"study": "shuffle-rdp", "requests": 3}},
-        {"geometry": "%%%", "layout": 7, "views": {"bounds": {"theme": "pink"}}},
-        {"views": {"bounds": 3, "nowhere": {}}, "recent": [1, None], "theme": "pink"},
-        {"data_path": "/nowhere/at/all.txt"},
-        {"data_path": 5, "views": []},
-    ],
-    ids=range(7),
-)
-def test_spoilt_parts_of_a_good_file_are_not_fatal(open_window, settled, spoil) -> None:
-    session_file().write_text(json.dumps({"schema": SCHEMA, "session": {}} | spoil))
-    window = open_window(study="unbounded")
-    settled(window)
-
-
 RECIPE = {"schema": RECIPE_SCHEMA, "study": "shuffle-rdp", "values": {"eps0": 1.5}}
 SWEEP = {"key": "T", "low": 1, "high": 100, "points": 20, "scale": "log"}
 
@@ -137,6 +95,11 @@ def _session(*requests: object, **more: object) -> str:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
+        ("{ not json", "is damaged"),
+        ("[]", "is damaged"),
+        ('{"schema": "privacy-explorer-window/1"}', "is damaged"),
+        ("\xff\xfe\x00", "is damaged"),
+        ('{"schema": "privacy-explorer-window/99", "session": {}}', "another version"),
         (_session(RECIPE | {"seed": math.inf}), "session.requests[0].seed"),
         (_session(RECIPE | {"sweep": SWEEP | {"points": math.inf}}), "session.requests[0].sweep"),
         (_session(RECIPE | {"seed": int("9" * 400)}), "session.requests[0].seed"),
@@ -152,16 +115,38 @@ def _session(*requests: object, **more: object) -> str:
         (_session(RECIPE, views={"map": {"theme": "pink"}}), "views.map"),
         (_session(RECIPE | {"study": "gone"}, 5), "no study 'gone'"),
     ],
-    ids=range(14),
+    ids=range(19),
 )
 def test_a_session_that_cannot_be_read_in_full_is_kept_whole_and_reported(
-    open_window, settled, content, why
+    tmp_path, content, why
+) -> None:
+    (tmp_path / "window.json").write_bytes(raw := content.encode("latin-1"))
+    store = SessionStore(StateFile(tmp_path))
+    store.load()
+    store.load_session()
+    (kept,) = tmp_path.glob("window-*.json")
+    assert kept.read_bytes() == raw
+    assert why in store.complaint
+    assert str(kept) in store.complaint
+
+
+SPOILT = {
+    "geometry": "%%%",
+    "layout": 7,
+    "views": {"bounds": {"theme": "pink"}, "map": 3, "nowhere": {}},
+    "recent": [1, None],
+    "data_path": "/nowhere/at/all.txt",
+}
+
+
+@pytest.mark.parametrize("content", ["{ not json", _session(RECIPE, 5, **SPOILT)], ids=range(2))
+def test_the_window_starts_on_what_can_be_read_and_says_what_cannot(
+    open_window, settled, content
 ) -> None:
     session_file().write_text(content)
     window = open_window(study="unbounded")
     said = window.banner.text.text()
     assert window.banner.isVisible()
-    assert why in said
     (kept,) = state_folder().glob("window-*.json")
     assert kept.read_text() == content
     assert str(kept) in said
@@ -208,6 +193,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
 
 UNBUILDABLE = """
 import os, sys, time
+from pathlib import Path
 from explorer.ui.app.options import WindowOptions
 from explorer.ui.app.application import Application
 from explorer.ui.panels.parameters import ParametersPanel
@@ -220,39 +206,36 @@ def fail(panel, session, *more):
     build(panel, session, *more)
 
 ParametersPanel.__init__ = fail
-page = sys.argv[1] == "page"
-launch = Application(WindowOptions(study="shuffle-rdp", start_page=page), ["test"])
-launch.show()
-first = launch.window
-while not launch.window.built or launch.window.busy or launch.window.current_result is None:
-    launch.app.processEvents()
-    time.sleep(0.01)
-print(launch.window.banner.text.text())
-assert (launch.window is not first) == page, "only a window that was seen is replaced"
-assert launch.window.isVisible() and launch.window.start.shown == page
-launch.window.close()
+for page in (True, False):
+    Path(sys.argv[1]).write_text(sys.argv[2])
+    launch = Application(WindowOptions(study="unbounded", start_page=page), ["test"])
+    launch.show()
+    first = launch.window
+    while not launch.window.built:
+        launch.app.processEvents()
+        time.sleep(0.01)
+    print(launch.window.banner.text.text())
+    assert (launch.window is not first) == page, "only a window that was seen is replaced"
+    assert launch.window.isVisible() and launch.window.start.shown == page
+    launch.window.close()
 sys.stdout.flush()
 os._exit(0)
 """
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("behind", ["page", "nothing"])
-def test_a_session_on_which_no_window_can_be_built_is_put_aside(
-    tmp_path, monkeypatch, behind
-) -> None:
+def test_a_session_on_which_no_window_can_be_built_is_put_aside(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     content = _session(RECIPE | {"seed": 77})
-    session_file().write_text(content)
     done = subprocess.run(
-        [sys.executable, "-c", UNBUILDABLE, behind],
+        [sys.executable, "-c", UNBUILDABLE, str(session_file()), content],
         capture_output=True,
         text=True,
         timeout=time_limit(60),
     )
-    assert "no such row" in done.stdout, done.stderr
-    (kept,) = state_folder().glob("window-*.json")
-    assert kept.read_text() == content
+    assert done.stdout.count("no such row") == 2, done.stderr
+    kept = list(state_folder().glob("window-*.json"))
+    assert [path.read_text() for path in kept] == [content] * 2
     assert StateFile(state_folder()).load().complaint == ""
 
 
@@ -276,10 +259,10 @@ def test_a_folder_that_cannot_be_made_is_reported_and_the_window_starts(
 ) -> None:
     (tmp_path / "a file").touch()
     monkeypatch.setenv(name, str(tmp_path / "a file" / "folder"))
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     assert "a file" in window.banner.text.text()
     settled(window)
-    window.session.set_value("eps0", 1.25)
+    window.session.set_value("eps", 1.25)
     settled(window)
     window.session_store.save()
 
@@ -345,12 +328,12 @@ def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settle
 
 @pytest.mark.full
 def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
-    """Eight processes write continuously while a ninth reads."""
+    """Four processes write continuously while a fifth reads."""
     code = (
         "import json, sys, time; from pathlib import Path\n"
         "from explorer.ui.controllers.session_store import own_file\n"
         "file = own_file(Path(sys.argv[1]))\n"
-        "end = time.monotonic() + 4\n"
+        "end = time.monotonic() + 1\n"
         "while time.monotonic() < end:\n"
         "    file.save({'session': {'study': file.path.name * 5000}})\n"
         "print(file.path.name)\n"
@@ -359,7 +342,7 @@ def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
         subprocess.Popen(
             [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
         )
-        for _ in range(8)
+        for _ in range(4)
     ]
     reads = 0
     while any(p.poll() is None for p in running):
@@ -367,9 +350,9 @@ def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
             assert json.loads(path.read_text())["session"]["study"] == path.name * 5000
             reads += 1
     names = [p.communicate()[0].strip() for p in running]
-    assert [p.returncode for p in running] == [0] * 8
-    assert len(set(names)) == 8
-    assert reads > 100
+    assert [p.returncode for p in running] == [0] * 4
+    assert len(set(names)) == 4
+    assert reads > 50
 
 
 def test_a_crash_while_writing_keeps_the_session_before(tmp_path, monkeypatch) -> None:
@@ -414,10 +397,6 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
     settled(second)
     assert second.data.current.basename == "mine.txt"
     second.close()
-    again = open_window()
-    settled(again)
-    assert again.data.current.basename == "mine.txt"
-    again.close()
     path.write_bytes(b"")
     broken = open_window()
     settled(broken)
