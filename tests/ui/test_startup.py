@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from explorer.cli import run as explorer_command
 from tests.waiting import time_limit
 
 pytestmark = pytest.mark.full
@@ -69,8 +70,8 @@ def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize(
     ("study", "lazy"),
-    [("heatmap", LAZY), ("shuffle-rdp", LAZY), (None, (*LAZY, *BEHIND))],
-    ids=["map", "plot", "start page"],
+    [("heatmap", LAZY), (None, (*LAZY, *BEHIND))],
+    ids=["map", "start page"],
 )
 def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study, lazy) -> None:
     code = FIRST_PAINT.format(lazy=lazy, study=study, page=study is None)
@@ -80,10 +81,11 @@ def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study, lazy) -
 
 
 def test_choosing_a_study_imports_nothing_heavy(tmp_path: Path) -> None:
-    # Studies are imported in the window's thread when they are selected.
+    # Studies and the page of plots are imported in the window's thread when they are selected.
     heavy = (*LAZY, "scipy", "sklearn", "loky")
     code = f"""
 import sys
+import explorer.ui.bounds.workspace
 from explorer.studies.registry import get_study, study_infos
 for info in study_infos():
     get_study(info.id)
@@ -94,27 +96,34 @@ print(sorted(set(sys.modules) & set({heavy!r})))
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(("scale", "theme"), [(1, "light"), (2, "dark")])
-def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> None:
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Numbers whose recipe names a file of distances beside it."""
+    matrix = tmp_path / "distances.csv"
+    matrix.write_text(",a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n")
+    given = ["--set", "space=matrix", "--set", f"space_matrix={matrix}"]
+    path = tmp_path / "queries.csv"
+    assert explorer_command(["bounds", "linear-queries", *given, "--output", str(path)]) == 0
+    return path
+
+
+@pytest.mark.parametrize(
+    ("question", "scale", "theme"),
+    [
+        (("--recipe", "{table}", "--set", "space_matrix={folder}/distances.csv"), 1, "light"),
+        (("--study", "heatmap", "--set", "resolution=16"), 2, "dark"),
+    ],
+    ids=["recipe with a file", "map"],
+)
+def test_a_screenshot_is_the_window_and_nothing_else(
+    tmp_path, table, question, scale, theme
+) -> None:
+    """Frozen objects and objects of worker processes are not reported as leaks."""
     picture = tmp_path / "shot.png"
-    done = run(
-        "-m",
-        "explorer",
-        "window",
-        "--study",
-        "choose-alpha",
-        "--set",
-        "eps1=2",
-        "--screenshot",
-        str(picture),
-        "--size",
-        "1280x800",
-        "--scale",
-        str(scale),
-        "--theme",
-        theme,
-        home=tmp_path / "state",
-    )
+    words = [word.format(table=table, folder=tmp_path) for word in question]
+    looks = ["--size", "1280x800", "--scale", str(scale), "--theme", theme]
+    shown = ["-m", "explorer", "window", *words, "--screenshot", str(picture), *looks]
+    done = run(*shown, home=tmp_path / "state")
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(WRITTEN, done.stderr)
     with Image.open(picture) as image:
@@ -155,11 +164,12 @@ def test_the_window_works_with_and_without_its_tuning(tmp_path: Path, off: bool)
 
 
 REFUSED = {
-    ("--study", "nothing"): "no study",
-    ("--study", "shuffle-rdp", "--set", "T=-1"): "T: choose",
-    ("--study", "shuffle-rdp", "--recipe", "nowhere.png"): "nowhere.png",
+    ("--study", "nothing"): ("no study",),
+    ("--study", "shuffle-rdp", "--set", "T=-1"): ("T: choose",),
+    ("--study", "shuffle-rdp", "--recipe", "nowhere.png"): ("nowhere.png",),
+    ("--recipe", "{table}"): ("distances.csv", "space_matrix=FILE"),
     # last: it has made the application
-    ("--study", "shuffle-rdp", "--data", "nowhere.txt"): "nowhere.txt",
+    ("--study", "shuffle-rdp", "--data", "nowhere.txt"): ("nowhere.txt",),
 }
 REFUSALS = """
 import ast, sys
@@ -170,65 +180,15 @@ for words in ast.literal_eval(sys.argv[1]):
 """
 
 
-def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path) -> None:
+def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path, table) -> None:
     picture = tmp_path / "shot.png"
-    done = run("-c", REFUSALS, str(list(REFUSED)), str(picture), home=tmp_path / "s")
+    refused = {tuple(w.format(table=table) for w in words): why for words, why in REFUSED.items()}
+    done = run("-c", REFUSALS, str(list(refused)), str(picture), home=tmp_path / "s")
     assert not {"0", "3"} & set(done.stdout.split())
-    assert len(done.stdout.split()) == len(REFUSED)
+    assert len(done.stdout.split()) == len(refused)
     said = done.stderr
-    for words, why in REFUSED.items():
+    for words, why in refused.items():
         sentence, _, said = said.partition(f"after {' '.join(words)}\n")
-        assert why in sentence
+        assert all(part in sentence for part in why)
     assert "Traceback" not in done.stderr
     assert not picture.exists()
-
-
-def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
-    matrix = tmp_path / "distances.csv"
-    matrix.write_text(",a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n")
-    table = tmp_path / "queries.csv"
-    given = ("--set", "space=matrix", "--set", f"space_matrix={matrix}")
-    done = run(
-        "-m", "explorer", "bounds", "linear-queries", *given, "--output", str(table), home=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    picture = tmp_path / "shot.png"
-    shown = ("-m", "explorer", "window", "--recipe", str(table), "--screenshot", str(picture))
-    done = run(*shown, home=tmp_path)
-    assert done.returncode == 1
-    assert "distances.csv" in done.stderr
-    assert "space_matrix=FILE" in done.stderr
-    assert not picture.exists()
-    done = run(*shown, "--set", f"space_matrix={matrix}", home=tmp_path)
-    assert done.returncode == 0
-    assert re.fullmatch(WRITTEN, done.stderr)
-    assert picture.exists()
-
-
-@pytest.mark.parametrize(
-    "question",
-    [("heatmap", "--set", "resolution=16"), ("histograms",)],
-    ids=["heatmap", "histograms"],
-)
-def test_the_program_ends_in_silence(tmp_path, question) -> None:
-    """Frozen objects and objects of worker processes are not reported as leaks."""
-    picture = tmp_path / "window.png"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "explorer",
-            "window",
-            "--study",
-            *question,
-            "--screenshot",
-            str(picture),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=time_limit(240),
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert picture.exists()
-    assert "leak" not in done.stderr
