@@ -56,21 +56,22 @@ def texts(page) -> list[str]:
     return [edit.text() for edit in page.plan.findChildren(QLineEdit)]
 
 
-def type_into(qtbot, edit, text: str) -> None:
+def type_into(edit, text: str) -> None:
+    """Enter a text as pasting does: at once, where letter by letter the whole plan is judged."""
     edit.clear()
-    qtbot.keyClicks(edit, text)
+    edit.insert(text)
 
 
-def fill_in(page, qtbot, rows: Path) -> None:
+def fill_in(page, rows: Path) -> None:
     """Complete all steps but the group of people."""
     plan = page.plan
     page.example.click()
-    type_into(qtbot, plan.path, str(rows))
-    type_into(qtbot, plan.form.edits["columns"], "user, time, lat, lon, kind, amount")
+    type_into(plan.path, str(rows))
+    type_into(plan.form.edits["columns"], "user, time, lat, lon, kind, amount")
     for key, value in (("delimiter", "comma"), ("header", "no")):
         box = plan.form.edits[key]
         box.setCurrentIndex(box.findData(value))
-    type_into(qtbot, plan.form.edits["time_zone"], "UTC")
+    type_into(plan.form.edits["time_zone"], "UTC")
     plan.untouched.click()
     page.controller.stop()
 
@@ -124,10 +125,10 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     assert page.plan.draft.copied == {"box", "epsilon"}
     # A copy answers how the values were chosen, and rules out the other answer.
     assert not page.plan.untouched.isEnabled()
-    type_into(qtbot, page.plan.cells.edits[PEOPLE], "100")
+    type_into(page.plan.cells.edits[PEOPLE], "100")
     assert page.plan.points[WHAT_PAGE].ok
     assert "the map" in page.plan.copied.text()
-    type_into(qtbot, page.plan.sentence, "Drawn by a colleague.")
+    type_into(page.plan.sentence, "Drawn by a colleague.")
     assert page.plan.points[WHAT_PAGE].ok
     declared = page.plan.draft.declared()
     assert not declared.independent_of_data
@@ -147,7 +148,7 @@ def test_every_page_is_seen_at_once(window, qtbot, tmp_path) -> None:
     page.controller.read()
     qtbot.waitUntil(lambda: population in page.plan.who.rows)
     page.plan.who.select(population)
-    fill_in(page, qtbot, write_rows(tmp_path / "rows.csv"))
+    fill_in(page, write_rows(tmp_path / "rows.csv"))
     assert page.plan.ready
 
     def hidden(number: int) -> int:
@@ -168,19 +169,19 @@ def test_every_page_is_seen_at_once(window, qtbot, tmp_path) -> None:
 def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monkeypatch) -> None:
     page = page_of(window, qtbot)
     plan = page.plan
-    fill_in(page, qtbot, write_rows(tmp_path / "rows.csv"))
+    fill_in(page, write_rows(tmp_path / "rows.csv"))
     row = window.status_row
     assert (row.badge.text(), row.badge.property("tone")) == ("draft: nothing is spent", "plain")
     assert "rows.csv" in row.data.text()
     assert row.answer.isHidden()  # the state of the map behind
     assert [point.ok for point in plan.points] == [False, True, True, False, True]
-    type_into(qtbot, plan.who.name, "Users of the example service")
-    type_into(qtbot, plan.who.budget, "3/4")
+    type_into(plan.who.name, "Users of the example service")
+    type_into(plan.who.budget, "3/4")
     plan.who.button.click()
     qtbot.waitUntil(lambda: plan.draw.isEnabled())
     assert plan.ready
-    type_into(qtbot, plan.texts.edits["title"], "Where people were")
-    type_into(qtbot, plan.more_texts.edits["data security"], "One disk.")
+    type_into(plan.texts.edits["title"], "Where people were")
+    type_into(plan.more_texts.edits["data security"], "One disk.")
     saved = str(tmp_path / "PLAN.json")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (saved, ""))
     window.menus.actions["release-save"].trigger()
@@ -293,7 +294,7 @@ def test_the_ledger_has_a_window_of_its_own(window, qtbot, tmp_path) -> None:
     assert page.front == "Plan"
     qtbot.waitUntil(lambda: len(ledger.page.entries.table.rows) == 1)
     assert ledger.page.balances.table.rows[0][2] == "ε = 1"
-    type_into(qtbot, ledger.page.amount, "2")
+    type_into(ledger.page.amount, "2")
     ledger.page.raising.click()
     qtbot.waitUntil(lambda: page.ledger.account(population).budget == 2)
     qtbot.waitUntil(lambda: len(ledger.page.entries.table.rows) == 2)
@@ -325,7 +326,7 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
     assert page.plan.page == FILE_PAGE
     assert "file" in page.plan.message.text()
     assert not page.plan.path.text()
-    type_into(qtbot, page.plan.path, str(plan.data))
+    type_into(page.plan.path, str(plan.data))
     buttons("Continue")[0].click()
     qtbot.waitUntil(lambda: page.front == "Result" or window.banner.problem is not None)
     assert window.banner.problem is None
@@ -371,7 +372,7 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     population = opened(place, budget=1)
     page.controller.read()
     qtbot.waitUntil(lambda: page.plan.ledger.account(population) is not None)
-    fill_in(page, qtbot, other)
+    fill_in(page, other)
     page.plan.who.select(population)
     qtbot.waitUntil(page.plan.draw.isEnabled)
     page.plan.show_page(REVIEW_PAGE)
@@ -408,7 +409,7 @@ def ready(window, qtbot, rows: Path, budget: int = 3):
     page.controller.read()
     qtbot.waitUntil(lambda: population in page.plan.who.rows)
     page.plan.who.select(population)
-    fill_in(page, qtbot, rows)
+    fill_in(page, rows)
     qtbot.waitUntil(page.plan.draw.isEnabled)
     page.plan.show_page(REVIEW_PAGE)
     return page
@@ -451,17 +452,6 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
     assert not plan.anyway.isVisible()
     with page.controller.place.open() as ledger:
         assert ledger.accounts()[0].spent == 0
-
-
-def test_ids_of_files_opened_before_are_told_before_payment(window, qtbot, tmp_path) -> None:
-    page = ready(window, qtbot, write_rows(tmp_path / "rows.csv", users=40))
-    with page.controller.place.open() as ledger:
-        ids = [f"u{k}" for k in range(30, 99)]
-        ledger.known.record_opened_ids(["a" * 64], "of a test", lambda: ids)
-    page.plan.check.click()
-    qtbot.waitUntil(lambda: page.plan.checked is not None and not page.controller.busy)
-    assert page.plan.checked.seen == 10
-    assert "10 ids" in page.plan.alone_text.text()
 
 
 def test_what_is_paid_while_the_file_is_checked_is_asked_again_if_it_can_t_be_read(
@@ -593,12 +583,19 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     assert not draft.format_taken
 
 
-def test_a_file_s_field_is_shown_as_it_is_and_no_markup(window, qtbot, tmp_path) -> None:
-    rows = tmp_path / "rows.csv"
-    rows.write_text("u,2026-01-02T00:00:00Z,<h1>high</h1>,1,x,1\n")
+def test_a_file_s_field_is_shown_as_it_is_and_ids_opened_before_are_counted(
+    window, qtbot, tmp_path
+) -> None:
+    rows = write_rows(tmp_path / "rows.csv", users=40)
+    rows.write_text(rows.read_text() + "u0,2026-01-02T00:00:00Z,<h1>high</h1>,1,x,1\n")
     page = ready(window, qtbot, rows)
+    with page.controller.place.open() as ledger:
+        ids = [f"u{k}" for k in range(30, 99)]
+        ledger.known.record_opened_ids(["a" * 64], "of a test", lambda: ids)
     page.plan.check_here.click()
-    qtbot.waitUntil(lambda: page.plan.checked is not None)
+    qtbot.waitUntil(lambda: page.plan.checked is not None and not page.controller.busy)
+    assert page.plan.checked.seen == 10
     said = page.plan.alone_text
+    assert "10 ids" in said.text()
     assert "<h1>" in said.text()
     assert said.textFormat() is Qt.TextFormat.PlainText

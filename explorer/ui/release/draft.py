@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 
 from explorer.release.errors import ParameterError, ReleaseError
@@ -120,6 +121,27 @@ class LedgerState:
         return population
 
 
+def _once(work_out: Callable[[Draft], Plan]) -> Callable[[Draft], Plan]:
+    """Let a draft, which does not change, work out a plan or why there is none only once.
+
+    A page asks eight times for each letter typed.
+    """
+
+    @wraps(work_out)
+    def known(draft: Draft) -> Plan:
+        if work_out.__name__ not in draft.known:
+            try:
+                draft.known[work_out.__name__] = work_out(draft)
+            except ParameterError as error:
+                draft.known[work_out.__name__] = error
+        found = draft.known[work_out.__name__]
+        if isinstance(found, ParameterError):
+            raise found.with_traceback(None)
+        return found
+
+    return known
+
+
 MapKey = tuple[str, str, Box, int]
 """Kind and key of a public map, box and ℓ: what its masses depend on."""
 
@@ -197,6 +219,9 @@ class Draft:
     format_taken: bool = False
     maps: tuple[PublicMap, ...] = ()
     read: Mapping[MapKey, PriorMasses | str] = field(default_factory=dict, compare=False)
+    known: dict[str, Plan | ParameterError] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def text(self, key: str) -> str:
         """Return the text of a field."""
@@ -287,6 +312,7 @@ class Draft:
         source = FORMAT_TAKEN if self.format_taken else FORMAT_DECLARED
         return Declared(texts, self.independent, conditions, source, rows)
 
+    @_once
     def plan(self) -> Plan:
         """Return the plan.
 
@@ -306,6 +332,7 @@ class Draft:
         )
         return self._with_masses(plan)
 
+    @_once
     def to_check(self) -> Plan:
         """Return the plan whose file can be checked before other choices are made.
 
@@ -320,6 +347,7 @@ class Draft:
             texts = {**self.typed, **example_of(self.mechanism), "epsilon": "1"}
             return replace(draft, typed=texts).plan()
 
+    @_once
     def rehearsal(self) -> Plan:
         """Return the plan for synthetic users, which needs neither file nor budget."""
         own = self.own_parameters()
