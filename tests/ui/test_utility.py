@@ -37,7 +37,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
     with opened(qtbot) as map_page:
         map_page.widget.resize(1300, 800)
         map_page.load(checkins)
-        map_page.session.set_value("resolution", "32", "heatmap")
+        map_page.session.set_value("resolution", "16", "heatmap")
         map_page.answered()
         yield map_page
 
@@ -124,9 +124,7 @@ def test_the_answer_is_that_of_the_page_in_front(map_page: MapPage) -> None:
     assert answer.role.text() == "estimate, one map"
 
 
-def test_a_dragged_target_asks_for_another_epsilon(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
+def _a_dragged_target_asks_for_another_epsilon(map_page: MapPage, view: UtilityView) -> None:
     best = min(view.answer.curves, key=lambda c: -c.quantile(0.1)[-1])
     low, high = (float(best.quantile(0.1)[i]) for i in (3, 8))
     epsilons = []
@@ -142,9 +140,37 @@ def test_a_dragged_target_asks_for_another_epsilon(map_page: MapPage) -> None:
     assert view.target < before
 
 
-def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
+def _no_text_lies_on_another_text_of_the_plot(map_page: MapPage, view: UtilityView) -> None:
+    plot = view.plot
+    labels = [plot.line_label, plot.met, plot.grey_label]
+    chips = 0
+    for target in (0.5, 0.8, 0.93):
+        view.parts.field.entered.emit(target)
+        map_page.qtbot.wait(50)
+        boxes = [
+            label.boundingRect().translated(label.scenePos())
+            for label in labels
+            if label.isVisible()
+        ]
+        boxes += [name.sceneBoundingRect() for name, _ in plot._names]
+        (_, (low, high)), at = plot.view.viewRange(), plot.target.line.value()
+        chip = plot.target.chip
+        assert chip.isVisible() == (low <= at <= high)
+        if chip.isVisible():  # in place of the label of a tick there
+            boxes.append(chip.sceneBoundingRect())
+            assert boxes[-1].right() < plot.view.sceneBoundingRect().left()
+            assert plot.left.tickStrings([at], 1.0, 1.0) == [""]
+            chips += 1
+        assert len(boxes) > 5
+        for place, box in enumerate(boxes):
+            assert not any(box.intersects(other) for other in boxes[place + 1 :]), target
+    assert chips >= 2
+    assert not plot.titles.x.isVisible()  # nothing covers the numbers of the axes
+
+
+def _the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(
+    map_page: MapPage, view: UtilityView
+) -> None:
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(chosen.quantile(0.1)[6]))
     line = next(row for row in view.lines if row.mechanism == view.mechanism)
@@ -165,9 +191,7 @@ def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(map_page
     assert map_page.session.undo_text != ""
 
 
-def test_a_click_on_a_point_sets_mechanism_and_epsilon(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
+def _a_click_on_a_point_sets_mechanism_and_epsilon(map_page: MapPage, view: UtilityView) -> None:
     map_page.qtbot.turns(20)
     curve = view.answer.curves[-1]
     assert curve.mechanism != view.request["mechanism"]
@@ -183,8 +207,64 @@ def test_a_click_on_a_point_sets_mechanism_and_epsilon(map_page: MapPage) -> Non
     assert view.request["epsilon"] == 1.0
 
 
-def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(map_page: MapPage) -> None:
+def _the_numbers_are_copied_with_a_stamp(map_page: MapPage, view: UtilityView) -> None:
+    QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("# curator only")
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+            )
+        )
+    )
+    assert len(rows) == sum(len(curve.x) for curve in view.answer.curves)
+    curve = view.answer.curves[0]
+    assert float(rows[0]["mean"]) == curve.mean[0]
+
+
+def _make_sure_names_one_that_is_enough_and_one_that_is_not(
+    map_page: MapPage, view: UtilityView
+) -> None:
+    chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
+    view.set_target(float(np.mean(chosen.quantile(0.5)[6:8])))
+    QTest.mouseClick(view.parts.sure, Qt.MouseButton.LeftButton)
+    map_page.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
+    found = view.certified
+    assert found.not_enough < found.enough <= 8 * found.not_enough
+    assert "is enough" in view.headline.text
+    view.take()
+    assert map_page.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
+
+
+def test_curves_that_are_finished_are_read_and_used(map_page: MapPage) -> None:
     view = shown(map_page)
+    for step in (
+        _a_dragged_target_asks_for_another_epsilon,
+        _no_text_lies_on_another_text_of_the_plot,
+        _the_numbers_are_copied_with_a_stamp,
+        _the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data,
+        _a_click_on_a_point_sets_mechanism_and_epsilon,
+        _make_sure_names_one_that_is_enough_and_one_that_is_not,
+    ):
+        finished(map_page, view)
+        step(map_page, view)
+
+
+def test_a_public_file_stands_in_and_the_maps_own_does_not(
+    map_page: MapPage, checkins, tmp_path_factory
+) -> None:
+    view = shown(map_page)
+    view.evaluate_on(str(checkins))
+    map_page.qtbot.waitUntil(lambda: not map_page.map.banner.isHidden())
+    assert "own file" in map_page.map.banner.text.text()
+    other = made_checkins(tmp_path_factory.mktemp("public"), rows=2500, users=70)
+    view.evaluate_on(str(other))
+    finished(map_page, view)
+    assert map_page.map.banner.isHidden()
+    assert view.answer.question.judged_on == str(other)
+    assert "stand-in" in view.headline.beside
+    assert "From 20 draws" in view.headline.more
     view.evaluate_on(SAMPLE)
     finished(map_page, view)
     assert view.answer.question.judged_on == SAMPLE
@@ -197,7 +277,7 @@ def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(map_page: MapPage) -> Non
     assert chosen_without_looking(map_page).holds is None
 
 
-def test_cancelled_it_goes_on_where_it_was(map_page: MapPage) -> None:
+def test_cancelled_it_goes_on_where_it_was_and_another_blur_drops_it(map_page: MapPage) -> None:
     map_page.session.set_value("sigma", 0.0313, "heatmap")  # not in the cache
     view = shown(map_page)
     map_page.qtbot.waitUntil(lambda: view.answer is not None and view.answer.done > 5)
@@ -208,15 +288,9 @@ def test_cancelled_it_goes_on_where_it_was(map_page: MapPage) -> None:
     seen = []
     view.answered.connect(seen.append)
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
-    finished(map_page, view)
+    map_page.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0].done >= stopped  # known results are not computed again
-
-
-def test_another_blur_drops_the_work_on_the_one_before(map_page: MapPage) -> None:
-    view = shown(map_page)
-    map_page.qtbot.waitUntil(lambda: view.answer is not None)
     map_page.session.set_value("sigma", 0.0517, "heatmap")
-    finished(map_page, view)
     map_page.qtbot.waitUntil(
         lambda: view.answer.question.request["sigma"] == 0.0517 and view.answer.finished
     )
@@ -238,38 +312,6 @@ def test_a_curve_over_users(map_page: MapPage) -> None:
     assert map_page.session.request("heatmap").selection.users == 25
 
 
-def test_the_numbers_are_copied_with_a_stamp(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
-    QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
-    text = QGuiApplication.clipboard().text()
-    assert text.startswith("# curator only")
-    rows = list(
-        csv.DictReader(
-            io.StringIO(
-                "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
-            )
-        )
-    )
-    assert len(rows) == sum(len(curve.x) for curve in view.answer.curves)
-    curve = view.answer.curves[0]
-    assert float(rows[0]["mean"]) == curve.mean[0]
-
-
-def test_make_sure_names_one_that_is_enough_and_one_that_is_not(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
-    chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
-    view.set_target(float(np.mean(chosen.quantile(0.5)[6:8])))
-    QTest.mouseClick(view.parts.sure, Qt.MouseButton.LeftButton)
-    map_page.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
-    found = view.certified
-    assert found.not_enough < found.enough <= 8 * found.not_enough
-    assert "is enough" in view.headline.text
-    view.take()
-    assert map_page.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
-
-
 def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
     before = set(psutil.Process().children(recursive=True))
     with opened(qtbot) as map_page:
@@ -285,23 +327,6 @@ def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
 
     # One that is just ending has no command line any more.
     assert wait_until(lambda: not left(), 2), left()
-
-
-def test_a_public_file_stands_in_and_the_maps_own_does_not(
-    map_page: MapPage, checkins, tmp_path_factory
-) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
-    view.evaluate_on(str(checkins))
-    map_page.qtbot.waitUntil(lambda: not map_page.map.banner.isHidden())
-    assert "own file" in map_page.map.banner.text.text()
-    other = made_checkins(tmp_path_factory.mktemp("public"), rows=2500, users=70)
-    view.evaluate_on(str(other))
-    finished(map_page, view)
-    assert map_page.map.banner.isHidden()
-    assert view.answer.question.judged_on == str(other)
-    assert "stand-in" in view.headline.beside
-    assert "From 20 draws" in view.headline.more
 
 
 def test_theory_names_an_epsilon_and_opens_no_data(map_page: MapPage) -> None:
@@ -433,34 +458,3 @@ def test_a_figure_with_made_data_opens_its_curves_on_them(map_page: MapPage) -> 
     view.evaluate_on("")
     assert view.which.axis == "epsilon"  # check-ins have no such axis
     assert view.parts.axis.findData("filled") == -1
-
-
-@pytest.mark.full
-def test_no_text_lies_on_another_text_of_the_plot(map_page: MapPage) -> None:
-    view = shown(map_page)
-    finished(map_page, view)
-    plot = view.plot
-    labels = [plot.line_label, plot.met, plot.grey_label]
-    chips = 0
-    for target in (0.5, 0.8, 0.93):
-        view.parts.field.entered.emit(target)
-        map_page.qtbot.wait(50)
-        boxes = [
-            label.boundingRect().translated(label.scenePos())
-            for label in labels
-            if label.isVisible()
-        ]
-        boxes += [name.sceneBoundingRect() for name, _ in plot._names]
-        (_, (low, high)), at = plot.view.viewRange(), plot.target.line.value()
-        chip = plot.target.chip
-        assert chip.isVisible() == (low <= at <= high)
-        if chip.isVisible():  # in place of the label of a tick there
-            boxes.append(chip.sceneBoundingRect())
-            assert boxes[-1].right() < plot.view.sceneBoundingRect().left()
-            assert plot.left.tickStrings([at], 1.0, 1.0) == [""]
-            chips += 1
-        assert len(boxes) > 5
-        for place, box in enumerate(boxes):
-            assert not any(box.intersects(other) for other in boxes[place + 1 :]), target
-    assert chips >= 2
-    assert not plot.titles.x.isVisible()  # nothing covers the numbers of the axes
