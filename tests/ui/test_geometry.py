@@ -16,6 +16,7 @@ from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.number_slider import NumberSlider
 from tests.ui.small_map import SMALL_MAP
 
+SIZES = ((1280, 800), (1024, 720))
 KINDS = (
     QAbstractButton,
     QLineEdit,
@@ -47,8 +48,9 @@ def moved(before: dict, after: dict) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-@pytest.mark.parametrize("study", ["shuffle-rdp", "unbounded"])
+@pytest.mark.parametrize(
+    ("study", "size"), [("shuffle-rdp", (1024, 720)), ("unbounded", (1280, 800))]
+)
 def test_no_control_moves_through_a_session_of_curves(
     open_window, settled, qtbot, study, size
 ) -> None:
@@ -86,12 +88,9 @@ def test_no_control_moves_through_a_session_of_curves(
     assert list(dict.fromkeys(found)) == []
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_no_control_moves_while_the_maps_epsilon_is_dragged(
-    open_window, settled, qtbot, size
-) -> None:
+def test_no_control_moves_while_the_maps_epsilon_is_dragged(open_window, settled, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
-    window.resize(*size)
+    window.resize(1024, 720)
     settled(window)
     qtbot.wait(300)
     slider, before, found = window.parameters.row("epsilon").slider, places(window), []
@@ -107,30 +106,35 @@ def test_no_control_moves_while_the_maps_epsilon_is_dragged(
     assert list(dict.fromkeys(found)) == []
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_a_message_moves_nothing_on_a_page_of_bounds(open_window, settled, qtbot, size) -> None:
+def test_a_message_moves_nothing_on_a_page_of_bounds(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
-    window.resize(*size)
     settled(window)
-    qtbot.wait(300)
-    before = places(window)
-    window.show_problem(Problem("export", "The disk is full. " * 12, "Traceback"))
-    QApplication.processEvents()
-    assert window.banner.isVisible()
-    assert moved(before, places(window)) == []
-    window.banner.more.click()
-    QApplication.processEvents()
-    assert moved(before, places(window)) == []
-    window.banner.shut.click()
-    QApplication.processEvents()
-    assert moved(before, places(window)) == []
+    for size in SIZES:
+        window.resize(*size)
+        qtbot.wait(300)
+        before = places(window)
+        window.show_problem(Problem("export", "The disk is full. " * 12, "Traceback"))
+        QApplication.processEvents()
+        assert window.banner.isVisible()
+        assert moved(before, places(window)) == [], size
+        window.banner.more.click()
+        QApplication.processEvents()
+        assert moved(before, places(window)) == [], size
+        window.banner.shut.click()
+        QApplication.processEvents()
+        assert moved(before, places(window)) == [], size
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_messages_lie_over_the_page(open_window, settled, size) -> None:
+def test_messages_lie_over_the_page(open_window, settled, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
-    window.resize(*size)
     settled(window)
+    for size in SIZES:
+        window.resize(*size)
+        qtbot.wait(300)
+        _messages_lie_over_the_page(window, size)
+
+
+def _messages_lie_over_the_page(window, size: tuple[int, int]) -> None:
     page, before = window.workspaces["map"], places(window)
     stamps = [slot.stamp for slot in page.panes.slots.values()]
     page.set_region_box((40.0, -74.0, 40.0, -74.0))  # no area
@@ -169,10 +173,9 @@ def drag(slider: NumberSlider, qtbot, look) -> None:
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=middle)
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_no_control_moves_when_a_preset_s_values_change(open_window, settled, qtbot, size) -> None:
+def test_no_control_moves_when_a_preset_s_values_change(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
-    window.resize(*size)
+    window.resize(1024, 720)
     settled(window)
     preset = next(p for p in get_study("amplification").presets if p.quantity in ("", "eps"))
     follow_preset(window.session, preset)
@@ -193,11 +196,10 @@ def test_no_control_moves_when_a_preset_s_values_change(open_window, settled, qt
     assert list(dict.fromkeys(found)) == []
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_names_at_the_ends_of_curves_keep_their_column(open_window, settled, qtbot, size) -> None:
+def test_names_at_the_ends_of_curves_keep_their_column(open_window, settled, qtbot) -> None:
     window = open_window(study="shuffle-rdp")
     window.session.set_sweep(replace(window.session.request().sweep, points=9))
-    window.resize(*size)
+    window.resize(1280, 800)
     settled(window)
     qtbot.wait(300)
     names = window.workspaces["bounds"].plot.end_names
@@ -216,26 +218,24 @@ def test_names_at_the_ends_of_curves_keep_their_column(open_window, settled, qtb
     assert len(listed) == 1
 
 
-@pytest.mark.parametrize("tool", ["compare", "sweep"])
-def test_no_control_moves_while_numbers_of_a_tool_are_computed(
-    open_window, settled, qtbot, tool
-) -> None:
+def test_no_control_moves_while_numbers_of_a_tool_are_computed(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
     settled(window)
     window.workspaces["bounds"].add_to_comparison()
-    window.show_tool(tool)
-    page = window.tools[tool]
-    qtbot.waitUntil(page.isVisible)
-    qtbot.wait(500)
-    before, found = places(window), []
+    before, found = {}, []
 
     def look(step: str) -> None:
         found.extend(f"{step}: {text}" for text in moved(before, places(window)))
 
-    drag(window.parameters.row("n").slider, qtbot, look)
-    qtbot.wait(500)
-    look("rest")
-    window.session.undo()
-    qtbot.wait(500)
-    look("undo")
+    for tool in ("compare", "sweep"):
+        window.show_tool(tool)
+        qtbot.waitUntil(window.tools[tool].isVisible)
+        qtbot.wait(500)
+        before = places(window)
+        drag(window.parameters.row("n").slider, qtbot, look)
+        qtbot.wait(500)
+        look(f"rest in {tool}")
+        window.session.undo()
+        qtbot.wait(500)
+        look(f"undo in {tool}")
     assert list(dict.fromkeys(found)) == []

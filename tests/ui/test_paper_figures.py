@@ -18,6 +18,8 @@ from explorer.studies.heatmap.text import SYNTHETIC
 from tests.ui.access import check
 from tests.ui.small_map import SMALL_MAP
 
+COMMAND = ("experiment", "figure-9", "--quiet")
+
 
 @pytest.fixture
 def window(open_window, settled):
@@ -62,6 +64,31 @@ def computed(dialog, choose, qtbot):
     return dialog
 
 
+def _the_keys_reach_everything_and_every_text_has_room(computed, qtbot) -> None:
+    assert check(computed) == []
+    order = [computed.list, computed.draws, computed.verdicts]
+    order += [computed.run, computed.export]
+    computed.list.setFocus()
+    met = []
+    for _ in range(12):
+        met.append(QApplication.focusWidget())
+        qtbot.keyClick(met[-1], Qt.Key.Key_Tab)
+    places = [met.index(widget) for widget in order]
+    assert places == sorted(places)
+    hint = computed.minimumSizeHint()
+    assert (hint.width(), hint.height()) <= (1024, 700)
+    computed.resize(1024, 700)
+    for row in range(computed.list.count()):
+        computed.list.setCurrentRow(row)
+        qtbot.waitUntil(lambda: not computed.looking.busy)
+        QApplication.processEvents()
+        for label in computed.findChildren(QLabel):
+            if label.isVisible() and label.text() and label.wordWrap():
+                assert label.height() >= label.heightForWidth(label.width())
+            elif label.isVisible() and label.text():
+                assert label.width() >= label.sizeHint().width()
+
+
 def test_a_figure_is_the_commands_to_the_last_digit(computed, tmp_path, capsys, qtbot) -> None:
     assert "points in images" in computed.data.text()
     assert computed.stamp.text() == SYNTHETIC
@@ -74,12 +101,12 @@ def test_a_figure_is_the_commands_to_the_last_digit(computed, tmp_path, capsys, 
         computed.write(path)
         qtbot.waitUntil(lambda path=path: path.name in computed.state.text())
     trials_file().unlink()
-    assert run(["experiment", "figure-9", "--quiet", "--json"]) == 0
+    assert run([*COMMAND, "--json"]) == 0
     out = capsys.readouterr().out
     assert json.loads(out) == computed.document
     assert (tmp_path / "figure.json").read_text() == out
     path = tmp_path / "command.svg"
-    assert run(["experiment", "figure-9", "--quiet", "--output", str(path)]) == 0
+    assert run([*COMMAND, "--output", str(path)]) == 0
     assert path.read_bytes() == (tmp_path / "figure.svg").read_bytes()
     for suffix in ("csv", "svg", "tex", "json"):
         assert SYNTHETIC in (tmp_path / f"figure.{suffix}").read_text()
@@ -87,6 +114,7 @@ def test_a_figure_is_the_commands_to_the_last_digit(computed, tmp_path, capsys, 
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     lines = [ln for ln in (tmp_path / "figure.csv").read_text().splitlines() if ln[0] != "#"]
     assert len(list(csv.DictReader(lines))) == len(computed.document["rows"])
+    _the_keys_reach_everything_and_every_text_has_room(computed, qtbot)
 
 
 def test_another_seed_has_other_made_data_and_another_figure(dialog, choose, qtbot) -> None:
@@ -182,28 +210,3 @@ def test_places_with_too_few_users_are_named_before_the_run(
     command = ["experiment", "figure-4", "--data", "sample", "--draws", "1", "--quiet", "--json"]
     assert run([*command, "--users", ",".join(map(str, users))]) == 0
     assert json.loads(capsys.readouterr().out) == dialog.document
-
-
-def test_the_keys_reach_everything_and_every_text_has_room(computed, qtbot) -> None:
-    assert check(computed) == []
-    order = [computed.list, computed.draws, computed.verdicts]
-    order += [computed.run, computed.export]
-    computed.list.setFocus()
-    met = []
-    for _ in range(12):
-        met.append(QApplication.focusWidget())
-        qtbot.keyClick(met[-1], Qt.Key.Key_Tab)
-    places = [met.index(widget) for widget in order]
-    assert places == sorted(places)
-    hint = computed.minimumSizeHint()
-    assert (hint.width(), hint.height()) <= (1024, 700)
-    computed.resize(1024, 700)
-    for row in range(computed.list.count()):
-        computed.list.setCurrentRow(row)
-        qtbot.waitUntil(lambda: not computed.looking.busy)
-        QApplication.processEvents()
-        for label in computed.findChildren(QLabel):
-            if label.isVisible() and label.text() and label.wordWrap():
-                assert label.height() >= label.heightForWidth(label.width())
-            elif label.isVisible() and label.text():
-                assert label.width() >= label.sizeHint().width()

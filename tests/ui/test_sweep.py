@@ -84,7 +84,7 @@ def test_a_typed_grid_is_computed_and_every_plot_has_the_studys_numbers(
             np.testing.assert_allclose(s.y, alone.y, rtol=1e-12)
 
 
-def test_what_computes_is_not_in_the_windows_process(grid) -> None:
+def test_what_computes_is_not_in_the_windows_process() -> None:
     import subprocess
     import sys
 
@@ -97,7 +97,19 @@ def test_what_computes_is_not_in_the_windows_process(grid) -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_the_cursor_reads_every_plot_at_the_same_x(sweep, grid, qtbot) -> None:
+def _undo_redo_and_the_session_keep_the_grid(window, sweep, grid, qtbot) -> None:
+    kept = window.session.state
+    again = state_from_dict(json.loads(json.dumps(state_to_dict(kept))))
+    assert again.grid_of("amplification") == kept.grid_of("amplification")
+    window.session.undo()
+    assert window.session.state.grid_of("amplification").over[1] != "delta=1e-8,1e-6"
+    assert sweep.form.rows[1].values.text() != "1e-8,1e-6"
+    window.session.redo()
+    assert sweep.form.rows[1].values.text() == "1e-8,1e-6"
+    assert sweep.current
+
+
+def _the_cursor_reads_every_plot_at_the_same_x(window, sweep, grid, qtbot) -> None:
     shown = sweep.multiples
     plot = shown.plots[4]
     centre = plot.view.mapViewToScene(QPointF(float(np.log10(1.02)), 0.0))
@@ -129,28 +141,18 @@ def test_the_cursor_reads_every_plot_at_the_same_x(sweep, grid, qtbot) -> None:
     assert shown.cursor_at == pytest.approx(np.log10(0.5))
 
 
-def test_axes_are_linked_and_the_legend_hides_a_curve_everywhere(window, sweep, grid) -> None:
-    shown = sweep.multiples
-    ranges = {tuple(map(tuple, plot.view.viewRange())) for plot in shown.plots}
-    assert len(ranges) == 1
-    view = shown.plots[2].view
-    view.setXRange(-0.1, 0.1, padding=0)
-    view.sigRangeChangedManually.emit([True, True])
-    assert all(plot.view.viewRange()[0] == pytest.approx([-0.1, 0.1]) for plot in shown.plots)
-    shown.reset_view()
-    key = "exact_2021"
-    sweep.legend.item_of(key).setCheckState(Qt.CheckState.Unchecked)
-    assert key in window.session.state.look_of("amplification", "eps").hidden
-    assert not any(plot.curves[key].line.isVisible() for plot in shown.plots)
-    window.session.undo()
-    assert all(plot.curves[key].line.isVisible() for plot in shown.plots)
-    log = sweep.form.log.isChecked()
-    sweep.form.log.click()
-    assert window.session.state.look_of("amplification", "eps").y_log is not log
-    assert shown.y_log is not log
+def _everything_has_a_name_and_room(window, sweep, grid, qtbot) -> None:
+    for size in ((1024, 700), (1280, 800)):
+        window.resize(*size)
+        qtbot.turns()
+        assert window.width() == size[0]
+        assert check(window) == []
+        for widget in (sweep.form.button, sweep.form.file, sweep.legend, sweep.open):
+            corner = widget.mapTo(sweep, QPoint(widget.width() - 1, widget.height() - 1))
+            assert sweep.rect().contains(corner), widget.accessibleName()
 
 
-def test_a_plot_tells_its_provenance_and_opens_in_bounds(window, sweep, grid, qtbot) -> None:
+def _a_plot_tells_its_provenance_and_opens_in_bounds(window, sweep, grid, qtbot) -> None:
     shown = sweep.multiples
     shown.setFocus()
     for _ in range(5):
@@ -173,16 +175,37 @@ def test_a_plot_tells_its_provenance_and_opens_in_bounds(window, sweep, grid, qt
     assert sweep.state.text() == "6 answers"
 
 
-def test_undo_redo_and_the_session_keep_the_grid(window, sweep, grid, qtbot) -> None:
-    kept = window.session.state
-    again = state_from_dict(json.loads(json.dumps(state_to_dict(kept))))
-    assert again.grid_of("amplification") == kept.grid_of("amplification")
+def _axes_are_linked_and_the_legend_hides_a_curve_everywhere(window, sweep, grid, qtbot) -> None:
+    shown = sweep.multiples
+    ranges = {tuple(map(tuple, plot.view.viewRange())) for plot in shown.plots}
+    assert len(ranges) == 1
+    view = shown.plots[2].view
+    view.setXRange(-0.1, 0.1, padding=0)
+    view.sigRangeChangedManually.emit([True, True])
+    assert all(plot.view.viewRange()[0] == pytest.approx([-0.1, 0.1]) for plot in shown.plots)
+    shown.reset_view()
+    key = "exact_2021"
+    sweep.legend.item_of(key).setCheckState(Qt.CheckState.Unchecked)
+    assert key in window.session.state.look_of("amplification", "eps").hidden
+    assert not any(plot.curves[key].line.isVisible() for plot in shown.plots)
     window.session.undo()
-    assert window.session.state.grid_of("amplification").over[1] != "delta=1e-8,1e-6"
-    assert sweep.form.rows[1].values.text() != "1e-8,1e-6"
-    window.session.redo()
-    assert sweep.form.rows[1].values.text() == "1e-8,1e-6"
-    assert sweep.current
+    assert all(plot.curves[key].line.isVisible() for plot in shown.plots)
+    log = sweep.form.log.isChecked()
+    sweep.form.log.click()
+    assert window.session.state.look_of("amplification", "eps").y_log is not log
+    assert shown.y_log is not log
+
+
+def test_a_grid_is_read_linked_kept_and_opened(window, sweep, grid, qtbot) -> None:
+    for step in (
+        _undo_redo_and_the_session_keep_the_grid,
+        _the_cursor_reads_every_plot_at_the_same_x,
+        _everything_has_a_name_and_room,
+        _a_plot_tells_its_provenance_and_opens_in_bounds,
+        _axes_are_linked_and_the_legend_hides_a_curve_everywhere,
+    ):
+        window.pages.setCurrentWidget(sweep)
+        step(window, sweep, grid, qtbot)
 
 
 def test_exported_tables_and_pictures_bring_the_grid_back(
@@ -212,11 +235,10 @@ def test_computing_is_stopped_and_goes_on(window, sweep, settled, qtbot) -> None
     window.session.set_sweep(Sweep("T", 1, 1e6, 5))
     settled(window)
     window.pages.setCurrentWidget(sweep)
-    type_over(qtbot, sweep, 0, "eps0", "0.5:4:3")
-    type_over(qtbot, sweep, 1, "n", "1e5,1e6")
+    window.session.set_grid("shuffle-rdp", Grid(("eps0=0.5:4:3",)), "grid")
     sweep.form.button.click()
     assert sweep.form.button.text() == "Stop"
-    qtbot.waitUntil(lambda: sweep.answer.done >= 2)
+    qtbot.waitUntil(lambda: sweep.answer.done >= 1)
     sweep.form.button.click()
     assert not sweep.job.busy
     done = sweep.answer.done
@@ -224,7 +246,7 @@ def test_computing_is_stopped_and_goes_on(window, sweep, settled, qtbot) -> None
     assert "stopped:" in sweep.state.text()
     answer = computed(qtbot, sweep)
     assert answer.done >= done
-    assert len(answer.cells) == 6
+    assert len(answer.cells) == 3
 
 
 def test_pages_and_colours_show_the_third_parameter(window, sweep, settled, qtbot) -> None:
@@ -274,14 +296,3 @@ def test_a_map_has_no_grid(open_window, settled) -> None:
     sweep = window.tools["sweep"]
     assert not sweep.form.isEnabled()
     assert "Utility" in sweep.empty.text()
-
-
-@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
-def test_everything_has_a_name_and_room(window, sweep, grid, qtbot, size) -> None:
-    window.resize(*size)
-    qtbot.turns()
-    assert window.width() == size[0]
-    assert check(window) == []
-    for widget in (sweep.form.button, sweep.form.file, sweep.legend, sweep.open):
-        corner = widget.mapTo(sweep, QPoint(widget.width() - 1, widget.height() - 1))
-        assert sweep.rect().contains(corner), widget.accessibleName()
