@@ -25,22 +25,18 @@ def window(request, open_window, settled):
     return window
 
 
-def test_every_control_of_the_window_has_a_name_and_its_place_in_the_focus_chain(window) -> None:
+def test_every_control_and_menu_is_reached_by_name_by_tab_and_by_keys(window) -> None:
     assert len(controls(window)) > 20
     assert check(window) == []
     assert set(controls(window)) <= set(focus_chain(window))
-
-
-def test_tab_goes_down_the_parameters_as_they_stand(window) -> None:
+    # Tab goes down the parameters as they stand.
     rows = [row for row in window.parameters.findChildren(NumberSlider) if row.isVisible()]
     assert len(rows) >= 2
     chain = focus_chain(window)
     rows.sort(key=chain.index)
     heights = [row.mapTo(window, row.rect().topLeft()).y() for row in rows]
     assert all(above < below for above, below in pairwise(heights))
-
-
-def test_no_two_keys_clash_and_menus_are_chosen_by_one_letter_each(window) -> None:
+    # No two keys clash, and menus are chosen by one letter each.
     keys = Counter(
         key.toString()
         for action in window.findChildren(QAction)

@@ -73,26 +73,21 @@ def test_processes_here_are_tried_used_remembered_and_end_with_the_window(
     assert again.menus.computing.cluster == Cluster("local:1")
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
+def test_what_can_t_be_used_is_said_and_not_used(opened: Opened, qtbot: QtBot) -> None:
+    window, dialog = opened
+    dialog.places.button(CLUSTER).setChecked(True)
+    for address, said in (
         ("tcp://10.1.2.3:8786", "start it with certificates and give tls://."),
         ("tls://farm.example.org", "name a folder with ca.pem, cert.pem, key.pem."),
         ("127.0.0.1:1", "start a cluster there"),
-    ],
-)
-def test_what_can_t_be_used_is_said_and_not_used(
-    address: str, said: str, opened: Opened, qtbot: QtBot
-) -> None:
-    window, dialog = opened
-    dialog.places.button(CLUSTER).setChecked(True)
-    dialog.address.setText(address)
-    press_ok(dialog, qtbot)
-    idle(dialog, qtbot)
-    assert said in dialog.state.text()
-    assert window.menus.computing.dialog is dialog
-    assert window.menus.computing.cluster is None
-    assert window.session_store.computing.address == ""
+    ):
+        dialog.address.setText(address)
+        press_ok(dialog, qtbot)
+        idle(dialog, qtbot)
+        assert said in dialog.state.text()
+        assert window.menus.computing.dialog is dialog
+        assert window.menus.computing.cluster is None
+        assert window.session_store.computing.address == ""
     dialog.reject()
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figure_1_follows_the_sliders(open_window, settled, theme) -> None:
-    window = open_window(theme=theme, study="coordinate-learnt")
+def test_figure_1_follows_the_sliders(open_window, settled) -> None:
+    window = open_window(study="coordinate-learnt")
     session = window.session
     session.set_values({"mechanism": "own", "step": True, "kernel": "1 1 2"})
     session.set_quantity("levels")

@@ -24,32 +24,33 @@ def put_there(tmp_path, monkeypatch):
     return put
 
 
-@pytest.mark.parametrize("area", [None, Qt.DockWidgetArea.TopDockWidgetArea])
 def test_tabs_stand_above_all_but_the_guarantee_in_layouts_without_their_row(
-    put_there, open_window, settled, qtbot, area
+    put_there, open_window, settled, qtbot
 ) -> None:
     put_there("compat/window-3.json")
     window = open_window()
     settled(window)
-    window.resize(1280, 800)
     left, right = window.docks["question"], window.docks["guarantee"]
-    if area is not None:  # as older versions allowed
-        window.dock_area.addDockWidget(area, left)
-        window.restore_layout(window.saved_layout())
-    corner = window.tabs.mapTo(window.dock_area, QPoint())
-    qtbot.waitUntil(lambda: left.y() >= window.tabs.height())
-    assert (corner.x(), corner.y(), left.x(), right.y()) == (16, 0, 0, 0)
-    assert left.y() == window.pages.y()
-    assert right.height() == window.dock_area.height()
-    assert window.pages.geometry().right() < right.x()
-    window.resize(1024, 720)
-    qtbot.waitUntil(window.compact_layout.rail.isVisible)
-    rail = window.compact_layout.rail.geometry()
-    assert (rail.y(), rail.height()) == (0, window.dock_area.height())
-    assert window.pages.geometry().right() < rail.x()
-    window.show_tool("figures")
-    assert window.tabs.isVisible()
-    assert window.pages.width() == window.dock_area.width()
+    for area in (None, Qt.DockWidgetArea.TopDockWidgetArea):
+        window.show_study(window.session.state.study)
+        window.resize(1280, 800)
+        if area is not None:  # as older versions allowed
+            window.dock_area.addDockWidget(area, left)
+            window.restore_layout(window.saved_layout())
+        corner = window.tabs.mapTo(window.dock_area, QPoint())
+        qtbot.waitUntil(lambda: left.y() >= window.tabs.height())
+        assert (corner.x(), corner.y(), left.x(), right.y()) == (16, 0, 0, 0), area
+        assert left.y() == window.pages.y(), area
+        assert right.height() == window.dock_area.height(), area
+        assert window.pages.geometry().right() < right.x(), area
+        window.resize(1024, 720)
+        qtbot.waitUntil(window.compact_layout.rail.isVisible)
+        rail = window.compact_layout.rail.geometry()
+        assert (rail.y(), rail.height()) == (0, window.dock_area.height()), area
+        assert window.pages.geometry().right() < rail.x(), area
+        window.show_tool("figures")
+        assert window.tabs.isVisible(), area
+        assert window.pages.width() == window.dock_area.width(), area
 
 
 def test_the_first_format_still_opens(put_there, open_window, settled, qtbot) -> None:

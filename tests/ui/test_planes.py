@@ -61,6 +61,34 @@ def gazing(open_window: Any, qtbot: Any, table: Path, settled: Any) -> Any:
     return window
 
 
+def _ends_of_the_region_are_x_and_y(gazing: Any) -> None:
+    panel = gazing.workspaces["map"].side_panel
+    panel.sides["north"].entered.emit(120.0)  # y to
+    region = gazing.session.state.selection.region
+    assert region.declared == (0.0, 0.0, 120.0, 320.0)
+    assert region.plane == PLANE
+    assert gazing.session.state.selection.region_from == (Origin.TYPED,) * 4
+    gazing.workspaces["map"].set_region_box((-100.0, 10.0, -50.0, 60.0))
+    assert gazing.session.state.selection.region.declared == (50.0, 10.0, 100.0, 60.0)
+    assert gazing.session.state.selection.region_origin is Origin.DRAWN
+    panel.sides["south"].entered.emit(40.0)  # y from: the upper end, which is north
+    origins = gazing.session.state.selection.region_from
+    assert origins == (Origin.DRAWN, Origin.DRAWN, Origin.TYPED, Origin.DRAWN)
+
+
+def _a_map_of_the_earth_afterwards_is_one(gazing: Any, settled: Any, qtbot: Any) -> None:
+    page = gazing.workspaces["map"]
+    gazing.files.open_sample()
+    qtbot.waitUntil(lambda: gazing.session.state.selection.region.plane is None)
+    settled(gazing)
+    assert page.panes.panes["true"].lines.visible
+    assert not page.panes.panes["true"].picture.isVisible()
+    assert page.metrics.cells["emd_km"].title.text().startswith("EMD, km")
+    assert page.side_panel.region_size.text().endswith("km")
+    assert page.side_panel.plane.isHidden()
+    assert page.lines_action.isEnabled()
+
+
 def test_a_map_in_pixels(gazing: Any, qtbot: Any, settled: Any) -> None:
     page, panel = gazing.workspaces["map"], gazing.workspaces["map"].side_panel
     selection = gazing.session.state.selection
@@ -88,21 +116,8 @@ def test_a_map_in_pixels(gazing: Any, qtbot: Any, settled: Any) -> None:
     # park is viewed on the left, sea on the right.
     halves = [values[:, :16].sum() > values[:, 16:].sum() for values in (first, second)]
     assert halves == [True, False]
-
-
-def test_ends_of_the_region_are_x_and_y(gazing: Any) -> None:
-    panel = gazing.workspaces["map"].side_panel
-    panel.sides["north"].entered.emit(120.0)  # y to
-    region = gazing.session.state.selection.region
-    assert region.declared == (0.0, 0.0, 120.0, 320.0)
-    assert region.plane == PLANE
-    assert gazing.session.state.selection.region_from == (Origin.TYPED,) * 4
-    gazing.workspaces["map"].set_region_box((-100.0, 10.0, -50.0, 60.0))
-    assert gazing.session.state.selection.region.declared == (50.0, 10.0, 100.0, 60.0)
-    assert gazing.session.state.selection.region_origin is Origin.DRAWN
-    panel.sides["south"].entered.emit(40.0)  # y from: the upper end, which is north
-    origins = gazing.session.state.selection.region_from
-    assert origins == (Origin.DRAWN, Origin.DRAWN, Origin.TYPED, Origin.DRAWN)
+    _ends_of_the_region_are_x_and_y(gazing)
+    _a_map_of_the_earth_afterwards_is_one(gazing, settled, qtbot)
 
 
 def test_the_picture_is_behind_exports_and_comes_back(
@@ -125,19 +140,6 @@ def test_the_picture_is_behind_exports_and_comes_back(
     south, west, north, east = back.panes.box
     assert south <= -240 < 0 <= north
     assert west <= 0 < 320 <= east
-
-
-def test_a_map_of_the_earth_afterwards_is_one(gazing: Any, settled: Any, qtbot: Any) -> None:
-    page = gazing.workspaces["map"]
-    gazing.files.open_sample()
-    qtbot.waitUntil(lambda: gazing.session.state.selection.region.plane is None)
-    settled(gazing)
-    assert page.panes.panes["true"].lines.visible
-    assert not page.panes.panes["true"].picture.isVisible()
-    assert page.metrics.cells["emd_km"].title.text().startswith("EMD, km")
-    assert page.side_panel.region_size.text().endswith("km")
-    assert page.side_panel.plane.isHidden()
-    assert page.lines_action.isEnabled()
 
 
 def test_other_people_who_look_at_pictures_stand_in(

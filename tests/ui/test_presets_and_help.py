@@ -79,14 +79,13 @@ def test_a_preset_shows_the_paper_s_curves_alone_and_others_can_be_ticked(window
     settled(window)
 
 
-def test_the_study_menu_has_the_same_presets(window) -> None:
+def test_the_study_menu_has_the_same_presets_or_says_that_there_are_none(
+    window, tiny_study, settled
+) -> None:
     menus = [m for m in window.menuBar().findChildren(QMenu) if m.title() == "&Presets"]
     assert len(menus) == 1
     menus[0].fill()
     assert [a.text() for a in menus[0].actions()] == [p.name for p in get_study(STUDY).presets]
-
-
-def test_a_study_without_presets_says_so(window, tiny_study, settled) -> None:
     window.session.set_study("tiny")
     assert not window.presets.button.isEnabled()
     window.presets.menu.fill()
@@ -95,11 +94,13 @@ def test_a_study_without_presets_says_so(window, tiny_study, settled) -> None:
     settled(window)
 
 
-def test_f1_opens_the_page_with_formulas_drawn(window, qtbot) -> None:
+def test_f1_opens_the_page_with_formulas_drawn(open_window, settled, qtbot) -> None:
+    study = get_study("choose-alpha")  # it has three
+    window = open_window(study=study.id)
+    settled(window)
     qtbot.keyClick(window, Qt.Key.Key_F1)
     page = window.study_page
     qtbot.waitUntil(page.isVisible)
-    study = get_study(STUDY)
     told = page.text.toPlainText()
     assert study.question in told
     for assumption in study.page.assumptions:

@@ -9,7 +9,6 @@ from PySide6.QtPrintSupport import QPrinter
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.engine.session.session import with_quantity
 from explorer.figures.recipes import read_recipe
-from explorer.studies.registry import get_study
 
 
 def test_the_page_of_an_export_is_printed_on_a4(open_window, settled, qtbot, tmp_path) -> None:
@@ -33,24 +32,24 @@ def test_the_page_of_an_export_is_printed_on_a4(open_window, settled, qtbot, tmp
 
 
 def test_all_quantities_are_written_into_a_new_folder(
-    open_window, settled, qtbot, tmp_path, monkeypatch
+    tiny_study, open_window, settled, qtbot, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(
         "explorer.ui.app.export_actions.QFileDialog.getExistingDirectory",
         lambda *_: str(tmp_path),
     )
-    (tmp_path / "amplification").mkdir()  # existing files are kept
-    window = open_window(study="amplification", values=(("eps0", "1.5"),))
+    (tmp_path / "tiny").mkdir()  # existing files are kept
+    window = open_window(study="tiny", values=(("eps", "1.5"),))
     settled(window)
     asked = window.session.request()
     with qtbot.waitSignal(window.output.message) as said:
         window.menus.actions["export-all"].trigger()
-    keys = [q.key for q in get_study("amplification").quantities]
-    assert said.args == [f"{2 * len(keys)} files are in amplification-2."]
-    assert not list((tmp_path / "amplification").iterdir())
+    keys = [q.key for q in tiny_study.quantities]
+    assert said.args == [f"{2 * len(keys)} files are in tiny-2."]
+    assert not list((tmp_path / "tiny").iterdir())
     for key in keys:
         for suffix in ("pdf", "csv"):
-            path = tmp_path / "amplification-2" / f"amplification-{key}.{suffix}"
+            path = tmp_path / "tiny-2" / f"tiny-{key}.{suffix}"
             read = recipe_from_dict(read_recipe(path)).request
             assert read.values == asked.values
             assert (read.quantity, read.sweep) == (key, with_quantity(asked, key).sweep)

@@ -91,34 +91,42 @@ def test_a_run_is_exported_with_its_recipe(tiny, settled, qtbot, tmp_path) -> No
     assert read_recipe(path)["animation"] == {"over": "parameter", "frames": 3, "key": "n"}
 
 
-@pytest.mark.parametrize("chosen", ["all times", "a month"])
-def test_the_time_range_runs_over_all_times_and_comes_back(
-    chosen, open_window, settled, qtbot
-) -> None:
+@pytest.fixture
+def sample(open_window, settled):
     window = open_window(study="heatmap", values=(("resolution", "16"),))
     settled(window)
-    panel, session = window.data_panel, window.session
-    if chosen == "a month":
-        panel.time.presets.setCurrentIndex(2)
-        panel.time.presets.activated.emit(2)
-        settled(window)
-    play, before, undo = panel.time_play, session.state, session.undo_text
+    return window
+
+
+def test_the_time_range_runs_over_all_times_and_comes_back(sample, settled, qtbot) -> None:
+    panel, session, play = sample.data_panel, sample.session, sample.data_panel.time_play
     play.speed = 40.0
-    spans: list[tuple[str | None, str | None]] = []
-    session.changed.connect(lambda s, _: spans.append((s.selection.start, s.selection.end)))
-    window.sides.setCurrentWidget(window.data_page)
-    qtbot.mouseClick(panel.time.run, Qt.MouseButton.LeftButton)
-    assert play.running == "time"
-    asked = session.state.selection
-    qtbot.waitUntil(lambda: session.state.selection != asked)
-    assert session.state.selection.time_origin is Origin.DRAWN
-    qtbot.waitUntil(lambda: not play.running)
-    assert session.state.selection == before.selection
-    if chosen == "all times":
-        assert all(start is None for start, _ in spans)
-    else:
-        assert {start for start, _ in spans} >= {None, before.selection.start}
-        assert None in {end for _, end in spans}
-    assert len(set(spans)) > 2
-    session.undo()
-    assert (session.state, session.undo_text) == (before, undo)
+    for chosen in ("all times", "a month"):
+        if chosen == "a month":
+            panel.time.presets.setCurrentIndex(2)
+            panel.time.presets.activated.emit(2)
+        settled(sample)
+        before, undo = session.state, session.undo_text
+        spans: list[tuple[str | None, str | None]] = []
+
+        def note(state, _, spans=spans) -> None:
+            spans.append((state.selection.start, state.selection.end))
+
+        session.changed.connect(note)
+        sample.sides.setCurrentWidget(sample.data_page)
+        qtbot.mouseClick(panel.time.run, Qt.MouseButton.LeftButton)
+        assert play.running == "time"
+        asked = session.state.selection
+        qtbot.waitUntil(lambda asked=asked: session.state.selection != asked)
+        assert session.state.selection.time_origin is Origin.DRAWN
+        qtbot.waitUntil(lambda: not play.running)
+        session.changed.disconnect(note)
+        assert session.state.selection == before.selection
+        if chosen == "all times":
+            assert all(start is None for start, _ in spans)
+        else:
+            assert {start for start, _ in spans} >= {None, before.selection.start}
+            assert None in {end for _, end in spans}
+        assert len(set(spans)) > 2
+        session.undo()
+        assert (session.state, session.undo_text) == (before, undo)

@@ -183,11 +183,7 @@ def test_keys_move_ends_and_bar_by_whole_steps(window: Any) -> None:
     selection = session.state.selection
     assert (selection.start, selection.end) == (None, None)
     assert panel.time.presets.currentText() == "All times"
-
-
-def test_an_end_that_was_typed_stays_while_the_other_is_moved(window: Any) -> None:
-    slider, session = window.workspaces["map"].side_panel.time.slider, window.session
-    low, high = slider.scale
+    # An end that was typed stays while the other is moved.
     typed = {"start": "1999-05-04T03:02:01Z", "end": "2010-02-03T04:05:06Z"}
     session.set_selection(replace(session.state.selection, **typed))
     assert slider.range == (low, seconds(2010, 2, 3) + 4 * 3600 + 5 * 60 + 6)

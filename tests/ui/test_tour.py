@@ -129,16 +129,13 @@ def test_the_users_file_stays_open_unless_the_sample_is_asked_for(
     qtbot.waitUntil(lambda: "open" in tour.ticked)
 
 
-def test_a_step_about_a_tab_points_at_it(window) -> None:
+def test_the_card_points_at_a_tab_and_stays_inside_a_narrow_window(window, qtbot) -> None:
     window.start_tour("find")
     tabs = window.workspaces["map"].tools.tabs
     corner = tabs.mapTo(window, tabs.tabRect(1).topLeft())
     assert window.menus.tour.anchor().topLeft() == corner
     assert window.menus.tour.anchor().size() == tabs.tabRect(1).size()
     window.menus.tour.end()
-
-
-def test_the_card_stays_inside_a_narrow_window(window, qtbot) -> None:
     window.resize(1024, 720)
     for step in TOUR_STEPS:
         window.start_tour(step)

@@ -81,17 +81,17 @@ def test_a_preset_keeps_neither_pins_nor_target(window, settled) -> None:
     assert window.session.state == before
 
 
-@pytest.mark.parametrize("way", ["menu", "page"])
-def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
-    window.tabs.setCurrentIndex(window.tabs.count() - 1)
-    assert window.tool is not None
-    if way == "menu":
-        next(a for a in window.findChildren(QAction) if a.data() == STUDY).trigger()
-    else:
-        window.show_all()
-        window.start.page.asked.emit(f"study:{STUDY}")
-    assert window.tool is None
-    assert window.pages.currentWidget() is window.workspaces["bounds"]
+def test_a_question_chosen_in_compare_leaves_it(window) -> None:
+    for way in ("menu", "page"):
+        window.tabs.setCurrentIndex(window.tabs.count() - 1)
+        assert window.tool is not None
+        if way == "menu":
+            next(a for a in window.findChildren(QAction) if a.data() == STUDY).trigger()
+        else:
+            window.show_all()
+            window.start.page.asked.emit(f"study:{STUDY}")
+        assert window.tool is None, way
+        assert window.pages.currentWidget() is window.workspaces["bounds"], way
 
 
 def test_no_menu_begins_or_ends_with_a_line_or_has_two_in_a_row(window) -> None:
