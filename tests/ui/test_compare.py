@@ -66,7 +66,7 @@ def headings(window) -> list[str]:
     ]
 
 
-def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
+def test_numbers_of_two_moments_stand_side_by_side(window, qtbot) -> None:
     assert headings(window) == ["A   ε = 1", "B   ε = 2"]
     assert texts(window, 0) == ["truth", "truth"]
     assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
@@ -75,9 +75,21 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     # The tool tab stays in front; the current study is unchanged.
     assert window.session.state.study == "tiny"
     assert window.pages.currentWidget() is window.tools["compare"]
-
-
-def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> None:
+    rows = window.tools["compare"].rows
+    low, high, log = axis_of(rows)
+    assert (low, log) == (0.0, False)
+    assert high == max(row.value for row in rows)
+    # Everything has a name and room.
+    for size in ((1024, 700), (1280, 800)):
+        window.resize(*size)
+        qtbot.turns()
+        assert window.width() == size[0]
+        assert check(window) == []
+        for bar in (window.tools["compare"].common, window.tools["compare"].bar):
+            for child in bar.findChildren(QWidget):
+                if child.isVisible() and child.parent() is bar:
+                    assert bar.rect().contains(child.geometry()), child
+    # The same numbers are added once, and it is reported.
     window.pages.setCurrentWidget(window.workspaces["bounds"])
     ctrl_d(qtbot, window)
     assert len(window.session.state.comparison) == 2
@@ -260,25 +272,6 @@ def test_the_comparison_comes_back(window, open_window, settled, qtbot) -> None:
     assert again.session.state.comparison == kept
     again.pages.setCurrentWidget(again.tools["compare"])
     qtbot.waitUntil(lambda: texts(again, VALUE) == ["= 0.7311", "= 0.8808"])
-
-
-@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
-def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
-    window.resize(*size)
-    qtbot.turns()
-    assert window.width() == size[0]
-    assert check(window) == []
-    for bar in (window.tools["compare"].common, window.tools["compare"].bar):
-        for child in bar.findChildren(QWidget):
-            if child.isVisible() and child.parent() is bar:
-                assert bar.rect().contains(child.geometry()), child
-
-
-def test_axes_hold_all_numbers(window) -> None:
-    rows = window.tools["compare"].rows
-    low, high, log = axis_of(rows)
-    assert (low, log) == (0.0, False)
-    assert high == max(row.value for row in rows)
 
 
 def test_the_smaller_bound_is_named_and_whether_that_is_proved(open_window, settled, qtbot) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.release.ledger.ledger import Ledger
@@ -126,25 +125,3 @@ def test_a_file_given_to_a_parameter_counts_as_a_look(
     assert known is not None
     assert known.shown == 1
     settled(window)
-
-
-def test_a_target_is_solved_for_and_a_curve_pinned_there(
-    window: Any, settled: Callable[..., Any], qtbot: QtBot
-) -> None:
-    bounds = window.workspaces["bounds"]
-    window.session.set_value("eps0", 1.5, STUDY)
-    settled(window)
-    qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
-    window.session.set_value("eps0", 2.5, STUDY)
-    settled(window)
-    qtbot.waitUntil(lambda: "pin1:theorem1" in bounds.plot.curves)
-    qtbot.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    bar = bounds.solve_bar
-    before = {p: window.session.request()[p] for p in ("eps0", "T")}
-    bar.target.selectAll()
-    qtbot.keyClicks(bar.target, "1")
-    qtbot.keyClick(bar.target, Qt.Key.Key_Return)
-    solved = bar.parameter.currentData()
-    qtbot.waitUntil(lambda: window.session.request()[solved] != before[solved])
-    result = settled(window)
-    assert result.readout(bar.curve.currentData()).value == pytest.approx(1.0, rel=1e-3)

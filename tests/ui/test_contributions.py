@@ -59,6 +59,19 @@ def bars(view: Contributions) -> int:
 
 def test_one_click_opens_it_and_it_counts_every_user(map_page: MapPage) -> None:
     view = filled(map_page)
+    view.copy.click()
+    text = QGuiApplication.clipboard().text()
+    about = [line for line in text.splitlines() if line.startswith("#")]
+    assert about[0].startswith("# curator only – not private")
+    rows = list(csv.reader(io.StringIO("\n".join(text.splitlines()[len(about) :]))))
+    assert rows[0][2].startswith("users")
+    assert [[float(x) for x in row] for row in rows[1:]] == [list(r) for r in view.bars.table.rows]
+    map_page.map.utility.action.setChecked(True)
+    assert not view.isVisible()
+    map_page.map.contributions.action.setChecked(True)
+    assert view.isVisible()
+    assert not map_page.map.utility.action.isChecked()
+    assert map_page.map.how_good.isVisible()
     users = int(map_page.map.current_result.readout("users_used").value)
     table = view.bars.table
     for column in (2, 3):
@@ -73,17 +86,6 @@ def test_one_click_opens_it_and_it_counts_every_user(map_page: MapPage) -> None:
     QTest.keyClick(map_page.widget, Qt.Key.Key_U)
     assert not view.isVisible()
     assert not map_page.map.users.label.isChecked()
-
-
-def test_it_is_copied_as_csv_with_its_stamp(map_page: MapPage) -> None:
-    view = filled(map_page)
-    view.copy.click()
-    text = QGuiApplication.clipboard().text()
-    about = [line for line in text.splitlines() if line.startswith("#")]
-    assert about[0].startswith("# curator only – not private")
-    rows = list(csv.reader(io.StringIO("\n".join(text.splitlines()[len(about) :]))))
-    assert rows[0][2].startswith("users")
-    assert [[float(x) for x in row] for row in rows[1:]] == [list(r) for r in view.bars.table.rows]
 
 
 def test_rule_and_cap_are_set_in_the_window_and_their_bias_is_said(map_page: MapPage) -> None:
@@ -130,16 +132,6 @@ def test_the_number_of_users_keeps_its_place_under_an_early_look(map_page: MapPa
     assert (users.label.text(), users.label.width()) == (said, width)
     users.show_result(result)
     assert users.label.isEnabled()
-
-
-def test_it_gives_way_to_which_epsilon_and_back(map_page: MapPage) -> None:
-    view = filled(map_page)
-    map_page.map.utility.action.setChecked(True)
-    assert not view.isVisible()
-    map_page.map.contributions.action.setChecked(True)
-    assert view.isVisible()
-    assert not map_page.map.utility.action.isChecked()
-    assert map_page.map.how_good.isVisible()
 
 
 def test_the_number_of_users_leaves_room_for_the_bars_other_buttons(open_window, settled) -> None:

@@ -30,7 +30,28 @@ def choose(box, key: str) -> None:
     box.activated.emit(box.currentIndex())
 
 
-def test_the_card_counts_what_is_in_the_map(window, settled) -> None:
+def _tab_goes_from_the_parameters_over_the_region_to_the_card(window) -> None:
+    panel, visited = window.data_panel, []
+    window.parameters.enter()
+    for _ in range(40):
+        visited.append(QApplication.focusWidget())
+        QTest.keyClick(visited[-1], "\t")
+    order = [
+        window.parameters.row("epsilon").field,
+        *panel.region_box.stops(),
+        panel.card.open,
+        panel.card.people,
+        panel.card.change,
+        window.presets.button,
+    ]
+    places = [visited.index(widget) for widget in order]
+    assert places == sorted(places)
+    first = places[1]
+    assert visited[first : first + 4] == panel.region_box.stops()
+
+
+def test_the_card_is_reached_by_tab_and_counts_what_is_in_the_map(window, settled) -> None:
+    _tab_goes_from_the_parameters_over_the_region_to_the_card(window)
     card, result = window.data_panel.card, window.current_result
     assert card.file.text() == "made.txt"
     people = result.readout("users_used").value
@@ -87,23 +108,3 @@ def test_the_region_is_chosen_and_edited_beside_the_parameters(window, settled) 
     for _ in range(3):
         window.session.undo()
     assert window.session.state.selection.region == region
-
-
-def test_tab_goes_from_the_parameters_over_the_region_to_the_card(window) -> None:
-    panel, visited = window.data_panel, []
-    window.parameters.enter()
-    for _ in range(40):
-        visited.append(QApplication.focusWidget())
-        QTest.keyClick(visited[-1], "\t")
-    order = [
-        window.parameters.row("epsilon").field,
-        *panel.region_box.stops(),
-        panel.card.open,
-        panel.card.people,
-        panel.card.change,
-        window.presets.button,
-    ]
-    places = [visited.index(widget) for widget in order]
-    assert places == sorted(places)
-    first = places[1]
-    assert visited[first : first + 4] == panel.region_box.stops()

@@ -29,7 +29,7 @@ def at_top(page) -> str:
     return page.text.cursorForPosition(page.text.viewport().rect().topLeft()).block().text()
 
 
-def test_the_menu_opens_all_entries(window, qtbot) -> None:
+def test_the_page_has_all_entries_is_linked_to_and_searched(window, qtbot) -> None:
     window.menus.actions["errata"].trigger()
     page = page_of(window)
     qtbot.waitUntil(page.isVisible)
@@ -39,15 +39,9 @@ def test_the_menu_opens_all_entries(window, qtbot) -> None:
         assert item.right in told
     assert "Newer versions" in told
     assert check(page) == []
-
-
-def test_a_link_opens_the_page_at_its_entry(window, qtbot) -> None:
     for label in ("shuf-A4", "coord-B11", "heat-7"):
         assert QDesktopServices.openUrl(QUrl(f"errata:{label}"))
         qtbot.waitUntil(lambda label=label: at_top(page_of(window)).startswith(f"{label} ·"))
-
-
-def test_the_search_keeps_what_has_every_word(window, qtbot) -> None:
     window.menus.errata.open()
     page = page_of(window)
     qtbot.keyClicks(page.search, "clones comparator")

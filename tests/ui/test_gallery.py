@@ -62,7 +62,7 @@ def preset_named(name: str):
     return preset(get_study(study_id), key)
 
 
-def test_arrows_choose_and_enter_opens_with_the_study_in_front(window, settled, qtbot) -> None:
+def test_arrows_choose_enter_opens_and_so_does_a_double_click(window, settled, qtbot) -> None:
     page, session = window.tools["figures"], window.session
     assert all(dock.isHidden() for dock in window.docks.values())
     page.filters.words.setText("Example 1")
@@ -88,10 +88,8 @@ def test_arrows_choose_and_enter_opens_with_the_study_in_front(window, settled, 
     settled(window)
     session.undo()  # one undo step
     assert session.state == before
-
-
-def test_a_preset_of_the_study_in_front_opens_too(window, settled, qtbot) -> None:
-    page = window.tools["figures"]
+    # A preset of the study in front opens too.
+    window.pages.setCurrentWidget(page)
     page.filters.words.setText("14×")
     layout = window.saved_layout()
     qtbot.mouseDClick(page.gallery.front, Qt.MouseButton.LeftButton)

@@ -68,25 +68,7 @@ def drop(row, *paths: Path) -> None:
 # Groups
 
 
-def test_parameters_stand_under_their_headings_in_order(window) -> None:
-    panel = window.parameters
-    shown = [
-        s for s in ("space", "mechanism", "simulation", "data") if panel.section(s).isVisible()
-    ]
-    assert shown == ["space", "simulation", "data"]  # no heading over an empty group
-    heights = [panel.row("eps").mapTo(panel, QPoint()).y()]
-    heights += [panel.section(s).mapTo(panel, QPoint()).y() for s in shown]
-    assert heights == sorted(heights)
-    assert panel.section("space").heading.text().endswith("Metric space")
-    assert panel.section("space").isAncestorOf(panel.row("width"))
-    assert not panel.row("steps").isVisible()
-    window.session.set_value("mode", "slow")
-    assert panel.row("steps").isVisible()
-    with pytest.raises(KeyError):
-        panel.row("level")
-
-
-def test_groups_fold_by_keyboard_and_stay_folded(window, qtbot) -> None:
+def _groups_fold_by_keyboard_and_stay_folded(window, qtbot) -> None:
     panel = window.parameters
     section = panel.section("space")
     section.heading.setFocus()
@@ -106,7 +88,49 @@ def test_groups_fold_by_keyboard_and_stay_folded(window, qtbot) -> None:
     assert not window.session.redo_text
 
 
-def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
+def _parameters_stand_under_their_headings_in_order(window) -> None:
+    panel = window.parameters
+    shown = [
+        s for s in ("space", "mechanism", "simulation", "data") if panel.section(s).isVisible()
+    ]
+    assert shown == ["space", "simulation", "data"]  # no heading over an empty group
+    heights = [panel.row("eps").mapTo(panel, QPoint()).y()]
+    heights += [panel.section(s).mapTo(panel, QPoint()).y() for s in shown]
+    assert heights == sorted(heights)
+    assert panel.section("space").heading.text().endswith("Metric space")
+    assert panel.section("space").isAncestorOf(panel.row("width"))
+    assert not panel.row("steps").isVisible()
+    window.session.set_value("mode", "slow")
+    assert panel.row("steps").isVisible()
+    with pytest.raises(KeyError):
+        panel.row("level")
+
+
+def _the_space_of_the_answer_is_drawn_with_its_diameter(window, qtbot) -> None:
+    view = window.parameters.space
+    assert view.isVisible()
+    assert view.name.text() == "Interval"
+    assert view.diameter.text() == "Diameter 10 km"
+    assert view.note.text() == "Distances are kept."
+    window.session.set_value("metric", "clusters")
+    qtbot.waitUntil(lambda: view.name.text() == "Clusters")
+    assert "30 points in 3 clusters" in view.plot.accessibleDescription()
+    at = view.plot.positions()
+    spread = np.ptp(at, axis=0)
+    assert (at >= 0).all()
+    assert (at <= [view.plot.width(), view.plot.height()]).all()
+    wanted = np.ptp(view.plot.points, axis=0)
+    assert spread[0] / spread[1] == pytest.approx(wanted[0] / wanted[1])  # equal scales
+    assert at[np.argmax(view.plot.points[:, 1]), 1] == at[:, 1].min()  # y upwards
+    pixels = view.plot.grab().toImage()
+    colours = {pixels.pixelColor(x, y).name() for x in range(0, 220, 1) for y in range(0, 118, 1)}
+    assert {"#0072b2", "#d55e00", "#009e73"} <= colours
+    window.session.set_study("shuffle-rdp")
+    window.session.set_study("marks")
+    assert window.parameters.space.isVisible()
+
+
+def test_groups_are_named_folded_and_drawn(window, qtbot) -> None:
     assert check(window) == []
     panel = window.parameters
     stops = [
@@ -123,6 +147,9 @@ def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
     chain = focus_chain(window)
     places = [chain.index(stop) for stop in stops]
     assert places == sorted(places)
+    _groups_fold_by_keyboard_and_stay_folded(window, qtbot)
+    _parameters_stand_under_their_headings_in_order(window)
+    _the_space_of_the_answer_is_drawn_with_its_diameter(window, qtbot)
 
 
 def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
@@ -155,33 +182,6 @@ def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
     assert "more" in panel.folded  # stored with the groups
     more.heading.click()
     assert told.isVisible()
-
-
-# The metric space
-
-
-def test_the_space_of_the_answer_is_drawn_with_its_diameter(window, qtbot) -> None:
-    view = window.parameters.space
-    assert view.isVisible()
-    assert view.name.text() == "Interval"
-    assert view.diameter.text() == "Diameter 10 km"
-    assert view.note.text() == "Distances are kept."
-    window.session.set_value("metric", "clusters")
-    qtbot.waitUntil(lambda: view.name.text() == "Clusters")
-    assert "30 points in 3 clusters" in view.plot.accessibleDescription()
-    at = view.plot.positions()
-    spread = np.ptp(at, axis=0)
-    assert (at >= 0).all()
-    assert (at <= [view.plot.width(), view.plot.height()]).all()
-    wanted = np.ptp(view.plot.points, axis=0)
-    assert spread[0] / spread[1] == pytest.approx(wanted[0] / wanted[1])  # equal scales
-    assert at[np.argmax(view.plot.points[:, 1]), 1] == at[:, 1].min()  # y upwards
-    pixels = view.plot.grab().toImage()
-    colours = {pixels.pixelColor(x, y).name() for x in range(0, 220, 1) for y in range(0, 118, 1)}
-    assert {"#0072b2", "#d55e00", "#009e73"} <= colours
-    window.session.set_study("shuffle-rdp")
-    window.session.set_study("marks")
-    assert window.parameters.space.isVisible()
 
 
 def test_many_points_are_thinned_and_degenerate_ones_drawn(qtbot) -> None:

@@ -50,7 +50,7 @@ def rectangles(path) -> np.ndarray:
     return np.array([[b.left(), b.right(), b.top(), b.bottom()] for b in boxes])
 
 
-def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
+def test_bars_stand_side_by_side_from_zero_and_fill_the_axis(showing, plot, window) -> None:  # noqa: F811
     showing("budget")
     ours, theirs = (rectangles(plot.curves[k].fill.path) for k in ("ours", "theirs"))
     np.testing.assert_allclose(ours[:, 1], np.arange(7))
@@ -70,19 +70,13 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     assert "0.49 at i = 2" in plot.crosshair.table.text()
     snapshots.check(plot.lanes.reason_at(6.0, 3))
     assert plot.lanes.reason_at(3.0, 3) == ""
-
-
-def test_bars_alone_leave_no_part_of_the_axis_empty(showing, plot) -> None:
-    showing("budget")
+    # Bars alone leave no part of the axis empty.
     before = plot.data_ranges()[0]
     asked = replace(plot.result.request, sweep=Sweep("level", 0.0, 20.0, 21))
     plot.result = replace(plot.result, request=asked)
     plot.fit()
     assert plot.data_ranges()[0] == before
-
-
-def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -> None:  # noqa: F811
-    showing("budget")
+    # On a logarithmic axis they stand on the bottom.
     window.workspaces["bounds"].y_axis.title.log.trigger()
     boxes = rectangles(plot.curves["ours"].fill.path)
     _, (y0, _) = plot.view.viewRange()
@@ -91,7 +85,7 @@ def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -
     assert y0 < boxes[:, 3].min()  # the lowest bar is visible too
 
 
-def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa: F811
+def test_dots_bands_and_what_is_hidden(plot, window) -> None:  # noqa: F811
     curve, series = plot.curves["dots"], window.current_result.series[3]
     np.testing.assert_allclose(10 ** curve.dots.getData()[0], series.x)
     np.testing.assert_allclose(10 ** curve.dots.getData()[1], series.y)
@@ -101,6 +95,22 @@ def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa:
     text = plot.crosshair.table.text()
     assert " ± " in text
     assert f"at ε = {series.x[2]:.4g}" in text
+    # A band is in view and read.
+    assert plot.curves["banded"].fill.path.elementCount() > 50
+    hover(plot, -0.5, 0.0)
+    text = plot.crosshair.table.text()
+    x = float(re.search(r"ε = ([\d.]+)", text)[1])
+    low, high = (float(n) for n in re.search(r"\(([\d.]+) … ([\d.]+)\)", text).groups())
+    assert (low, high) == pytest.approx((1.2 / x, 1.6 / x), rel=0.01)
+    # Hiding hides every item of a mark.
+    legend = window.workspaces["bounds"].legend
+    legend.row("dots").check.click()
+    dots = plot.curves["dots"]
+    assert not any(i.isVisible() for i in (dots.dots, dots.whiskers, dots.caps))
+    legend.row("region").check.click()
+    assert not plot.curves["region"].fill.isVisible()
+    legend.row("dots").check.click()
+    assert dots.dots.isVisible()
 
 
 def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # noqa: F811
@@ -126,7 +136,7 @@ def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # no
             assert bottom + 4.5 * per_y < at < top - 4.5 * per_y
 
 
-def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
+def test_an_area_is_hatched_and_a_path_keeps_its_order(showing, plot) -> None:
     result = showing("tradeoff")
     area = result.series[1]
     outline = plot.curves["area"].fill.path
@@ -140,10 +150,6 @@ def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
     assert any(np.allclose([float(v) for v in pair], [low, high], atol=2e-3) for pair in ends)
     looks = [plot.curves[k].fill._hatch.style() for k in ("area", "other")]
     assert looks[0] != looks[1]  # distinguishable without colours
-
-
-def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
-    result = showing("tradeoff")
     path, curve = result.series[0], plot.curves["path"]
     np.testing.assert_array_equal(curve.line.x, path.x)
     np.testing.assert_array_equal(curve.line.y, path.y)
@@ -151,15 +157,6 @@ def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
     hover(plot, float(path.x[100]), float(path.y[100]))
     assert f"({path.x[100]:.4g}, {path.y[100]:.4g})" in plot.crosshair.table.text()
     assert plot.value_at("path", 0.5) is None
-
-
-def test_a_band_is_in_view_and_read(plot, window) -> None:  # noqa: F811
-    assert plot.curves["banded"].fill.path.elementCount() > 50
-    hover(plot, -0.5, 0.0)
-    text = plot.crosshair.table.text()
-    x = float(re.search(r"ε = ([\d.]+)", text)[1])
-    low, high = (float(n) for n in re.search(r"\(([\d.]+) … ([\d.]+)\)", text).groups())
-    assert (low, high) == pytest.approx((1.2 / x, 1.6 / x), rel=0.01)
 
 
 def test_legend_shows_marks_and_says_nothing_where_nothing_can_be_read(showing, window) -> None:  # noqa: F811
@@ -177,17 +174,6 @@ def test_legend_shows_marks_and_says_nothing_where_nothing_can_be_read(showing, 
         image = legend.row(key).swatch.grab().toImage()
         seen = {image.pixelColor(x, y).name() for x in range(34) for y in range(14)}
         assert len(seen) > 4
-
-
-def test_hiding_hides_every_item_of_a_mark(window, plot, showing) -> None:  # noqa: F811
-    legend = window.workspaces["bounds"].legend
-    legend.row("dots").check.click()
-    dots = plot.curves["dots"]
-    assert not any(i.isVisible() for i in (dots.dots, dots.whiskers, dots.caps))
-    legend.row("region").check.click()
-    assert not plot.curves["region"].fill.isVisible()
-    legend.row("dots").check.click()
-    assert dots.dots.isVisible()
 
 
 def test_items_stay_while_a_slider_moves_whatever_the_mark(window, plot, showing, qtbot, settled):  # noqa: F811
@@ -225,8 +211,14 @@ def test_where_nothing_claimed_holds_is_hatched_with_the_reason(window, plot, sh
         }
         colours.append(len(patch))
     assert colours[0] > colours[1]
-    showing("many")
+    result = showing("many")
     assert plot.invalid.reason_at(0.9) == ""
+    # More curves than colours have dashes of their own.
+    styles = series_styles(result.series, "light")
+    pens = {
+        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern())) for c in plot.curves.values()
+    }
+    assert len(pens) == len(styles) == 12
 
 
 def test_every_sign_of_the_table_has_one_in_the_window() -> None:
@@ -242,15 +234,6 @@ def test_ticks_of_what_is_counted_are_whole(low, high, room) -> None:
     major, minor = linear_ticks(low, high, room, whole=True)
     assert all(tick == round(tick) for tick in major + minor)
     assert len(major) <= room + 2
-
-
-def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> None:
-    result = showing("many")
-    styles = series_styles(result.series, "light")
-    pens = {
-        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern())) for c in plot.curves.values()
-    }
-    assert len(pens) == len(styles) == 12
 
 
 def test_the_guarantee_says_for_which_values_and_why_two_differ(window, settled, qtbot) -> None:  # noqa: F811

@@ -69,7 +69,7 @@ def test_a_pin_keeps_the_curve_while_the_sliders_move(pinned, qtbot) -> None:
     assert np.allclose(kept.y, now.y + np.log10(np.sqrt(50)))
 
 
-def test_a_pinned_curve_is_paler_and_dashed_in_its_own_colour(pinned) -> None:
+def test_a_pinned_curve_is_paler_named_and_follows_the_axis(pinned, settled, qtbot) -> None:
     bounds = pinned.workspaces["bounds"]
     styles = series_styles(bounds.plot.result.series, "light")
     present, kept = styles["error"], styles["pin1:error"]
@@ -81,6 +81,23 @@ def test_a_pinned_curve_is_paler_and_dashed_in_its_own_colour(pinned) -> None:
     assert all(p >= f for p, f in zip(pale, full, strict=True))
     assert bounds.plot.curves["pin1:error"].line.pen.color().name() == kept.colour
     assert list(bounds.legend.rows) == ["error"]
+    asked = pinned.session.request()
+    assert pin_label(asked.with_value("eps", 3.0), asked) == "pinned: as now"  # the x axis
+    two = asked.with_value("n", 7).with_value("tail", "chebyshev")
+    assert pin_label(two, asked).split(", ") == ["pinned: n = 7 people", "tail bound: Chebyshev"]
+    pinned.resize(1024, 700)
+    qtbot.turns()
+    assert check(pinned) == []
+    bounds = pinned.workspaces["bounds"]
+    assert bounds.pin_list.button(0).accessibleName() == "Unpin n = 1,000 people"
+    for bar in (bounds.row, bounds.plot):
+        for child in bar.children():
+            if child.isWidgetType() and child.isVisible():
+                assert bar.rect().contains(child.geometry())
+    pinned.session.set_sweep(Sweep("eps", 1, 2, 25, Scale.LINEAR))
+    settled(pinned)
+    kept = pinned.workspaces["bounds"].plot.curves
+    qtbot.waitUntil(lambda: "pin1:error" in kept and len(kept["pin1:error"].x) == 25)
 
 
 def test_pins_are_undone_redone_and_taken_away(pinned, settled, qtbot) -> None:
@@ -132,13 +149,6 @@ def test_pins_of_other_axes_are_not_drawn_and_it_is_reported(pinned, settled, qt
     pinned.session.undo()
     settled(pinned)
     qtbot.waitUntil(lambda: "pin1:error" in drawn(pinned))
-
-
-def test_a_narrower_axis_is_filled_by_the_pinned_curve_too(pinned, settled, qtbot) -> None:
-    pinned.session.set_sweep(Sweep("eps", 1, 2, 25, Scale.LINEAR))
-    settled(pinned)
-    kept = pinned.workspaces["bounds"].plot.curves
-    qtbot.waitUntil(lambda: "pin1:error" in kept and len(kept["pin1:error"].x) == 25)
 
 
 def test_hidden_curves_are_not_pinned_and_hiding_hides_the_pinned(tiny, settled, qtbot) -> None:
@@ -223,25 +233,6 @@ def test_scale_and_hidden_curves_are_undone_too(tiny, qtbot) -> None:
     assert bounds.y_log_action.isChecked()
     session.redo()
     assert not bounds.plot.y_log
-
-
-def test_controls_of_pins_have_names_and_fit(pinned, qtbot) -> None:
-    pinned.resize(1024, 700)
-    qtbot.turns()
-    assert check(pinned) == []
-    bounds = pinned.workspaces["bounds"]
-    assert bounds.pin_list.button(0).accessibleName() == "Unpin n = 1,000 people"
-    for bar in (bounds.row, bounds.plot):
-        for child in bar.children():
-            if child.isWidgetType() and child.isVisible():
-                assert bar.rect().contains(child.geometry())
-
-
-def test_labels_name_only_what_differs_and_matters(tiny) -> None:
-    present = tiny.session.request()
-    assert pin_label(present.with_value("eps", 3.0), present) == "pinned: as now"  # the x axis
-    two = present.with_value("n", 7).with_value("tail", "chebyshev")
-    assert pin_label(two, present).split(", ") == ["pinned: n = 7 people", "tail bound: Chebyshev"]
 
 
 def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:

@@ -213,27 +213,26 @@ def of_page(area) -> dict[int, QRect]:
     }
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 720)])
-def test_nothing_moves_between_pages_and_while_typing(
-    open_window, settled, qtbot, monkeypatch, tmp_path, size
-) -> None:
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    window = open_window(study="unbounded")
-    settled(window)
-    window.resize(*size)
-    window.show_tool("release")
-    page = window.tools["release"]
-    plan = page.plan
-    qtbot.waitUntil(lambda: plan.ledger is not None and window.width() == size[0])
-    qtbot.wait(30)
+def test_nothing_moves_between_pages_and_while_typing(plain_window, qtbot, tmp_path) -> None:
+    plain_window.show_tool("release")
+    plan, rows = plain_window.tools["release"].plan, write_rows(tmp_path / "rows.csv")
+    qtbot.waitUntil(lambda: plan.ledger is not None)
+    for size in ((1280, 800), (1024, 720)):
+        plain_window.resize(*size)
+        plan.show_draft(Draft())
+        plan.show_page(PEOPLE_PAGE)
+        qtbot.waitUntil(lambda width=size[0]: plain_window.width() == width)
+        qtbot.wait(30)
+        assert plan.side.width() == (328 if size[0] > 1024 else 232)
+        _nothing_moves(plan, qtbot, rows)
+
+
+def _nothing_moves(plan, qtbot, rows: Path) -> None:
     before = frame_of(plan)
-    rows = write_rows(tmp_path / "rows.csv")
     for number in range(REVIEW_PAGE + 1):
         plan.show_page(number)
         qtbot.wait(10)
         assert frame_of(plan) == before, number
-    assert plan.side.width() == (328 if size[0] > 1024 else 232)
     # Messages, remarks and results have reserved space.
     for number, change in (
         (PEOPLE_PAGE, lambda: plan.go_on()),
@@ -596,11 +595,11 @@ def test_a_release_shows_its_phases_and_can_be_cancelled_before_its_draw(
     assert spent(page) == 1
 
 
-def test_a_file_changed_since_its_check_is_named_before_anything_is_spent(
+def test_a_changed_file_and_what_another_window_has_spent_are_named_before_the_draw(
     plain_window, qtbot, tmp_path
 ) -> None:
     rows = write_rows(tmp_path / "rows.csv")
-    page = ready_page(plain_window, qtbot, rows)
+    page = ready_page(plain_window, qtbot, rows, Fraction(3, 2))
     plan = page.plan
     rows.write_text(rows.read_text() + "u1,2026-01-02T00:00:00Z,40.6,-74,food,1\n")
     plan.draw.click()
@@ -608,18 +607,11 @@ def test_a_file_changed_since_its_check_is_named_before_anything_is_spent(
     assert plain_window.focusWidget() is plan.check_here
     assert (plan.releasing, spent(page)) == (False, 0)
     plan.check_here.click()
-    qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
-    plan.draw.click()
-    qtbot.waitUntil(lambda: page.front == "Result")
-
-
-def test_what_another_window_has_spent_is_named(plain_window, qtbot, tmp_path) -> None:
-    rows = write_rows(tmp_path / "rows.csv")
-    page = ready_page(plain_window, qtbot, rows, Fraction(3, 2))
+    qtbot.waitUntil(lambda: plan.checked is not None and plan.draw.isEnabled())
     release_elsewhere(page, rows)
-    page.plan.draw.click()
-    qtbot.waitUntil(lambda: bool(page.plan.message.text()) and not page.plan.releasing)
-    assert page.plan.message.text().startswith("Another window has spent 1; 0.5 remains.")
+    plan.draw.click()
+    qtbot.waitUntil(lambda: bool(plan.message.text()) and not plan.releasing)
+    assert plan.message.text().startswith("Another window has spent 1; 0.5 remains.")
     assert spent(page) == 1
 
 
@@ -726,9 +718,24 @@ def test_a_changed_result_is_not_published_and_a_withdrawn_one_not_exported(
     assert not any(button.isEnabled() for button in buttons)
 
 
-def test_edges_of_the_region_follow_mouse_and_arrow_keys(plain_window, qtbot, tmp_path) -> None:
-    page = ready_page(plain_window, qtbot, write_rows(tmp_path / "rows.csv"))
+def test_unreadable_rows_are_listed_and_edges_of_the_region_follow_mouse_and_keys(
+    plain_window, qtbot, tmp_path
+) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    lines = rows.read_text().splitlines()
+    rows.write_text("\n".join([*lines, *["u1,2026-01-02T00:00:00Z,high,-74,food,1"] * 12]) + "\n")
+    page = ready_page(plain_window, qtbot, rows)
     plan = page.plan
+    plan.show_page(FILE_PAGE)
+    assert len(plan.unreadable.table.rows) == 5
+    assert "5 of 12" in plan.shown_rows.text()
+    assert plan.show_all.text().endswith("12")
+    plan.show_all.click()
+    assert [row[0] for row in plan.unreadable.table.rows] == [
+        f"{len(lines) + k + 1:,}" for k in range(12)
+    ]
+    plan.show_all.click()
+    assert len(plan.unreadable.table.rows) == 5
     plan.show_page(WHAT_PAGE)
     plan.show_draft(plan.draft.with_copies({"box": "40.5, -74.25, 40.9, -73.75"}))
     picture = plan.region
@@ -771,44 +778,8 @@ def test_edges_of_the_region_follow_mouse_and_arrow_keys(plain_window, qtbot, tm
     assert box()[0] < box()[2]
 
 
-def test_all_rows_that_cannot_be_read_are_listed_on_request(plain_window, qtbot, tmp_path) -> None:
-    rows = write_rows(tmp_path / "rows.csv")
-    lines = rows.read_text().splitlines()
-    rows.write_text("\n".join([*lines, *["u1,2026-01-02T00:00:00Z,high,-74,food,1"] * 12]) + "\n")
-    page = ready_page(plain_window, qtbot, rows)
-    plan = page.plan
-    plan.show_page(FILE_PAGE)
-    assert len(plan.unreadable.table.rows) == 5
-    assert "5 of 12" in plan.shown_rows.text()
-    assert plan.show_all.text().endswith("12")
-    plan.show_all.click()
-    assert [row[0] for row in plan.unreadable.table.rows] == [
-        f"{len(lines) + k + 1:,}" for k in range(12)
-    ]
-    plan.show_all.click()
-    assert len(plan.unreadable.table.rows) == 5
-
-
-def test_a_file_without_a_column_of_persons_is_named_on_page_1(opened_window, tmp_path) -> None:
-    """A privacy unit of rows or files cannot be released."""
-    write_snap(tmp_path / "snap.tsv", tmp_path)
-    window = opened_window(tmp_path / "snap.tsv")
-    page = window.tools["release"]
-    plan = page.plan
-    assert page.plan.message.text() != NO_PERSON
-    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
-    window.show_tool("release")
-    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
-    plan.show_page(PEOPLE_PAGE)
-    assert plan.message.text() == NO_PERSON
-    assert not plan.found.isEnabled()
-
-
-def test_a_polygon_is_not_copied_without_asking(opened_window, qtbot, tmp_path) -> None:
-    """A release covers a box: that of a polygon is copied after a confirmation only."""
-    write_snap(tmp_path / "snap.tsv", tmp_path)
-    window = opened_window(tmp_path / "snap.tsv")
-    page, region_drag = with_group(window, qtbot), window.workspaces["map"].region_drag
+def _a_polygon_is_not_copied_without_asking(window, page) -> None:
+    region_drag = window.workspaces["map"].region_drag
     corners = [(40.7, -74.02), (40.7, -73.93), (40.88, -73.93)]
     assert region_drag.set_outline(corners, Origin.TYPED)
     page.plan.region_copy_requested.emit()
@@ -819,6 +790,24 @@ def test_a_polygon_is_not_copied_without_asking(opened_window, qtbot, tmp_path) 
     (copy,) = (b for b in page.asking.buttons() if b is not page.asking.defaultButton())
     copy.click()
     assert page.plan.draft.text("box") == "40.7, -74.02, 40.88, -73.93"
+
+
+def test_no_polygon_is_copied_without_asking_and_no_file_without_persons_released(
+    opened_window, qtbot, tmp_path
+) -> None:
+    """A release covers a box and protects persons, not rows or files."""
+    write_snap(tmp_path / "snap.tsv", tmp_path)
+    window = opened_window(tmp_path / "snap.tsv")
+    page = with_group(window, qtbot)
+    _a_polygon_is_not_copied_without_asking(window, page)
+    plan = page.plan
+    assert page.plan.message.text() != NO_PERSON
+    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
+    window.show_tool("release")
+    plan.show_open_file(tmp_path / "snap.tsv", unnamed=True)
+    plan.show_page(PEOPLE_PAGE)
+    assert plan.message.text() == NO_PERSON
+    assert not plan.found.isEnabled()
 
 
 @pytest.mark.parametrize("total", [-3.5, 0.0, None])

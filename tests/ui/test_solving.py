@@ -54,7 +54,7 @@ def test_the_bar_opens_with_what_there_is_and_goes_with_escape(tiny, solving, qt
     assert not tiny.workspaces["bounds"].solve_action.isChecked()
 
 
-def test_a_typed_target_moves_the_slider_and_one_undo_takes_it_back(tiny, solving, qtbot) -> None:
+def _a_typed_target_moves_the_slider_and_one_undo_takes_it_back(tiny, solving, qtbot) -> None:
     type_target(qtbot, solving.bar, "0.9")
     qtbot.waitUntil(lambda: tiny.session.request()["eps"] != 1.0)
     assert tiny.session.request()["eps"] == pytest.approx(math.log(9), rel=1e-5)
@@ -69,16 +69,7 @@ def test_a_typed_target_moves_the_slider_and_one_undo_takes_it_back(tiny, solvin
     assert not tiny.session.undo_text
 
 
-def test_what_cannot_be_is_said_and_moves_nothing(tiny, solving, qtbot) -> None:
-    type_target(qtbot, solving.bar, "0.2")
-    qtbot.waitUntil(lambda: bool(solving.bar.message.text()))
-    assert solving.bar.message.text().startswith("Impossible: p = 0.2 is not reached for ε from")
-    snapshots.check(solving.bar.message.text())
-    assert tiny.session.request()["eps"] == 1.0
-    assert not tiny.session.undo_text
-
-
-def test_dragging_the_line_solves_on_the_way_and_undoes_as_one(tiny, solving, qtbot) -> None:
+def _dragging_the_line_solves_on_the_way_and_undoes_as_one(tiny, solving, qtbot) -> None:
     plot, line = tiny.workspaces["bounds"].plot, solving.line.line
     seen = []
     tiny.session.changed.connect(lambda new, _old: seen.append(new.request["eps"]))
@@ -103,6 +94,61 @@ def test_dragging_the_line_solves_on_the_way_and_undoes_as_one(tiny, solving, qt
     assert tiny.session.request()["eps"] == pytest.approx(wanted, rel=2e-5)
     tiny.session.undo()
     assert tiny.session.request()["eps"] == 1.0
+
+
+def _what_cannot_be_is_said_and_moves_nothing(tiny, solving, qtbot) -> None:
+    type_target(qtbot, solving.bar, "0.2")
+    qtbot.waitUntil(lambda: bool(solving.bar.message.text()))
+    assert solving.bar.message.text().startswith("Impossible: p = 0.2 is not reached for ε from")
+    snapshots.check(solving.bar.message.text())
+    assert tiny.session.request()["eps"] == 1.0
+    assert not tiny.session.undo_text
+
+
+def _the_bar_is_whole_and_its_controls_have_names(tiny, solving, qtbot) -> None:
+    bar = solving.bar
+    for size in ((1024, 700), (1280, 800)):
+        tiny.resize(*size)
+        qtbot.turns()
+        assert tiny.width() == size[0]
+        type_target(qtbot, bar, "0.2")
+        qtbot.waitUntil(lambda: bar.message.isVisible())
+        qtbot.turns()
+        for child in bar.findChildren(QWidget):
+            if child.isVisible() and child.parent() is bar:
+                assert bar.rect().contains(child.geometry()), child
+        assert check(tiny) == []
+
+
+def _what_was_found_moves_neither_row_nor_plot(tiny, solving, qtbot) -> None:
+    bar = solving.bar
+    qtbot.turns()
+    places = [(w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)]
+    bar.show_message("a sentence of many words, " * 20)
+    qtbot.turns()
+    assert bar.message.heightForWidth(bar.message.width()) > bar.message.height()
+    assert [
+        (w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)
+    ] == places
+    assert bar.message.toolTip() == bar.message.text()
+
+
+def _a_hidden_curve_is_not_offered(tiny, solving, qtbot) -> None:
+    tiny.workspaces["bounds"].legend.row("truth").check.click()
+    assert [solving.bar.curve.itemData(i) for i in range(solving.bar.curve.count())] == ["linear"]
+    assert solving.bar.target.isEnabled()
+
+
+def test_a_target_is_typed_dragged_and_refused(tiny, solving, qtbot) -> None:
+    for step in (
+        _a_typed_target_moves_the_slider_and_one_undo_takes_it_back,
+        _dragging_the_line_solves_on_the_way_and_undoes_as_one,
+        _what_cannot_be_is_said_and_moves_nothing,
+        _the_bar_is_whole_and_its_controls_have_names,
+        _what_was_found_moves_neither_row_nor_plot,
+        _a_hidden_curve_is_not_offered,
+    ):
+        step(tiny, solving, qtbot)
 
 
 def test_keys_step_the_target(tiny, solving, qtbot) -> None:
@@ -134,12 +180,6 @@ def test_another_parameter_and_curve_can_be_chosen(tiny, solving, settled, qtbot
     assert solving.line.line.value() == pytest.approx(-2.0)  # logarithmic axis
 
 
-def test_a_hidden_curve_is_not_offered(tiny, solving) -> None:
-    tiny.workspaces["bounds"].legend.row("truth").check.click()
-    assert [solving.bar.curve.itemData(i) for i in range(solving.bar.curve.count())] == ["linear"]
-    assert solving.bar.target.isEnabled()
-
-
 def test_a_solution_that_comes_late_is_dropped(tiny, solving, qtbot, monkeypatch) -> None:
     type_target(qtbot, solving.bar, "0.9")
     tiny.session.set_quantity("error")
@@ -169,31 +209,3 @@ def test_closing_while_solving_leaves_nothing_behind(tiny, solving, settled, qtb
     type_target(qtbot, solving.bar, "0.9")
     assert solving.busy
     tiny.close()
-
-
-@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
-def test_the_bar_is_whole_and_its_controls_have_names(tiny, solving, qtbot, size) -> None:
-    tiny.resize(*size)
-    qtbot.turns()
-    assert tiny.width() == size[0]
-    bar = solving.bar
-    type_target(qtbot, bar, "0.2")
-    qtbot.waitUntil(lambda: bar.message.isVisible())
-    qtbot.turns()
-    for child in bar.findChildren(QWidget):
-        if child.isVisible() and child.parent() is bar:
-            assert bar.rect().contains(child.geometry()), child
-    assert check(tiny) == []
-
-
-def test_what_was_found_moves_neither_row_nor_plot(tiny, solving, qtbot) -> None:
-    bar = solving.bar
-    qtbot.turns()
-    places = [(w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)]
-    bar.show_message("a sentence of many words, " * 20)
-    qtbot.turns()
-    assert bar.message.heightForWidth(bar.message.width()) > bar.message.height()
-    assert [
-        (w.pos(), w.size()) for w in (bar, bar.button, tiny.workspaces["bounds"].plot)
-    ] == places
-    assert bar.message.toolTip() == bar.message.text()
