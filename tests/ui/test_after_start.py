@@ -46,23 +46,6 @@ def test_a_comparison_has_the_claimed_bound_though_its_curve_is_hidden(
     assert claimed in {entry.key for entry in window.session.state.comparison}
 
 
-def test_check_ins_opened_from_a_question_without_them_are_shown(
-    open_window, settled, tmp_path, qtbot
-) -> None:
-    path = tmp_path / "mine.csv"
-    rows = "".join(
-        f"u{i % 20},2010-01-{1 + i % 28:02}T10:00:00Z,{40.6 + i / 1000},{-73.9 + i / 2000}\n"
-        for i in range(200)
-    )
-    path.write_text("user,time,lat,lon\n" + rows, encoding="utf-8")
-    window = open_window(study="itemwise")
-    settled(window)
-    assert window.session.state.study == "itemwise"  # opened at start: the sample
-    window.files.open_data(path)
-    qtbot.waitUntil(lambda: window.session.state.study == "heatmap")
-    assert window.data.current.basename == "mine.csv"
-
-
 class Source(QObject):
     busy_changed = Signal(bool)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 
 from explorer.checkins import cache_size, open_checkins
 from explorer.engine import paths
@@ -79,24 +79,3 @@ def test_what_a_kill_left_is_swept_and_what_is_in_use_is_not(
         assert places["used"].exists()
         assert places["mine"].exists()  # unlike any file name of ours
         assert cache_size(kept) > os.path.getsize(places["used"] / "rows.parquet")
-
-
-def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
-    open_window: Callable, settled: Callable, tmp_path: Path, qtbot
-) -> None:
-    path = made_checkins(tmp_path)
-    with path.open("a") as file:
-        file.write("3\tyesterday\t48.0\t11.0\t9\n" * 2)
-    window = open_window(study="heatmap", values=SMALL_MAP, data=path)
-    settled(window)
-    data = window.data.current
-    assert data.report.total_rejected >= 2
-    assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
-    row = window.status_row
-    assert row.aside.isVisible()
-    assert row.aside.text() == f"{data.report.total_rejected:,} rows rejected · Show…"
-    qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
-    assert window.data_panel.dialog("report").isVisible()
-    window.data_panel.dialog("report").close()
-    window.session.set_study("itemwise")  # uses no check-ins
-    assert not row.aside.isVisible()

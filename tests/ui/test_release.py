@@ -552,6 +552,7 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     made = [line.split(",")[:4] for line in write_rows(tmp_path / "x").read_text().splitlines()]
     lines = [";".join(f'"{cell}"' for cell in row) + ";" for row in made]
     rows.write_text("\n".join(["user;time;lat;lon;", *lines]))
+    window.session.set_value("resolution", "16", "heatmap")
     page = page_of(window, qtbot)
     assert not page.plan.found.isEnabled()
     window.files.open_data(rows)

@@ -416,6 +416,7 @@ def test_data_of_last_time_are_read_as_they_were(open_window, settled, qtbot, tm
     path.write_text("user,time,lat,lon\n" + "\n".join(rows) + "\n")
     first = open_window(study="shuffle-rdp")
     settled(first)
+    first.session.set_value("resolution", "16", "heatmap")
     with qtbot.waitSignal(first.data.mapping_needed):
         first.files.open_data(path, ask=True)
     dialog = first.data_panel.dialog("mapping")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QToolButton
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QToolButton
 
 from tests.engine.jobs import never_ends
 from tests.ui.map_page import made_checkins
@@ -43,6 +43,7 @@ def test_check_ins_opened_from_curves_are_shown_and_named(
 ) -> None:
     window = open_window(study="choose-alpha", size=(1024, 720))
     settled(window)
+    window.session.set_value("resolution", "16", "heatmap")
     path = made_checkins(tmp_path).rename(tmp_path / LONG)
     with qtbot.waitSignal(window.data.loaded):
         window.files.open_data([path])
@@ -72,19 +73,29 @@ def test_the_dialog_of_files_shows_its_icons(open_window, qtbot, tmp_path) -> No
     dialog.close()
 
 
-def test_a_file_with_rejected_rows_leaves_the_page_its_room(
+def test_rejected_rows_leave_the_page_its_room_and_are_shown_when_asked(
     open_window, settled, qtbot, checkins, tmp_path
 ) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     room = window.pages.geometry()
     damaged = tmp_path / checkins.name
-    row = "1\t2010-01-01T00:00:00Z\tnorth\t-73.9\t7\n"
-    damaged.write_text(checkins.read_text("utf-8") + row, "utf-8")
+    bad = "1\t2010-01-01T00:00:00Z\tnorth\t-73.9\t7\n"
+    damaged.write_text(checkins.read_text("utf-8") + 2 * bad, "utf-8")
     window.files.open_any(damaged)
     qtbot.waitUntil(window.status_row.aside.isVisible)
     settled(window)
     assert window.pages.geometry() == room
+    rejected = window.data.current.report.total_rejected
+    assert rejected >= 2
+    assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
+    row = window.status_row
+    assert row.aside.text() == f"{rejected:,} rows rejected · Show…"
+    qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
+    assert window.data_panel.dialog("report").isVisible()
+    window.data_panel.dialog("report").close()
+    window.session.set_study("itemwise")  # uses no check-ins
+    assert not row.aside.isVisible()
 
 
 def test_a_map_leads_to_its_release_and_curves_do_not(open_window, settled) -> None:

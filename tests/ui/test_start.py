@@ -119,15 +119,10 @@ def test_a_question_leads_to_its_answer_and_back(window, settled, qtbot) -> None
         assert not window.start.shown
 
 
-def test_start_with_your_numbers_begins_with_n(window, qtbot) -> None:
-    qtbot.mouseClick(button(window, "Start with your numbers"), Qt.MouseButton.LeftButton)
-    assert window.session.state.study == "shuffle-rdp"
-    assert window.parameters.row("n").isAncestorOf(window.focusWidget())
-
-
 def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monkeypatch) -> None:
     path = made_checkins(tmp_path, rows=3000, users=100)
     window.session.set_study("amplification")
+    window.session.set_value("resolution", "16", "heatmap")
     monkeypatch.setattr(
         "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileNames",
         lambda *_: ([str(path)], ""),
@@ -138,13 +133,7 @@ def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monke
     assert window.data.current.basename == path.name
 
 
-def test_the_door_of_readers_opens_the_figures(window, qtbot) -> None:
-    qtbot.mouseClick(button(window, "Browse the figures"), Qt.MouseButton.LeftButton)
-    assert not window.start.shown
-    assert window.pages.currentWidget() is window.tools["figures"]
-
-
-def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:
+def test_arrows_walk_from_door_to_door_and_doors_open(window, qtbot) -> None:
     def press(key: Qt.Key) -> str:
         qtbot.keyClick(window.focusWidget(), key)
         return window.focusWidget().text()
@@ -157,6 +146,13 @@ def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:
     window.start.page.first.setFocus()
     steps = [press(Qt.Key.Key_Down) for _ in range(4)]
     assert steps[-2:] == ["Heatmap theory", "Shuffled histograms"]
+    qtbot.mouseClick(button(window, "Browse the figures"), Qt.MouseButton.LeftButton)
+    assert not window.start.shown
+    assert window.pages.currentWidget() is window.tools["figures"]
+    window.show_all()
+    qtbot.mouseClick(button(window, "Start with your numbers"), Qt.MouseButton.LeftButton)
+    assert window.session.state.study == "shuffle-rdp"
+    assert window.parameters.row("n").isAncestorOf(window.focusWidget())
 
 
 def test_unticked_a_start_goes_on_where_the_last_one_ended(window, open_window, settled) -> None:

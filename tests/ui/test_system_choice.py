@@ -136,6 +136,7 @@ def test_a_sheet_is_chosen_looked_at_and_loaded(map_page: MapPage, tmp_path) -> 
 def test_geojson_dropped_on_the_window_is_check_ins(open_window, settled, qtbot, tmp_path) -> None:
     window = open_window(study="unbounded")
     settled(window)
+    window.session.set_value("resolution", "16", "heatmap")
     path = tmp_path / "places.json"
     points = geopandas.GeoDataFrame(
         {"user": [f"u{i % 5}" for i in range(60)]},

@@ -155,7 +155,7 @@ def test_check_ins_from_the_first_page_to_a_second_mechanism(
         page = window.workspaces["map"]
         qtbot.waitUntil(lambda: page.answer.number.text().endswith(" km"))
     assert page.panes.keys == ("true", "private", "difference")
-    assert "this one noisy map" in page.answer.text.text()
+    assert "one noisy map" in page.answer.text.text()
     assert page.answer.badge.isVisible()
 
     # 3: find the ε for 1 km. 4: set it.

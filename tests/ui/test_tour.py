@@ -113,6 +113,7 @@ def test_the_users_file_stays_open_unless_the_sample_is_asked_for(
 ) -> None:
     path = made_checkins(tmp_path, rows=3000, users=100)
     window = open_window(study="itemwise", data=path)
+    window.session.set_value("resolution", "16", "heatmap")
     qtbot.waitUntil(lambda: window.data.current is not None)
     window.start_tour()
     tour, card = window.menus.tour, card_of(window)
