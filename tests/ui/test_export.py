@@ -169,8 +169,29 @@ def heatmap_window(open_window, qtbot, **how):
     return window
 
 
-def test_what_makes_it_again_is_copied_without_anything_of_the_checkins(open_window, qtbot) -> None:
-    window = heatmap_window(open_window, qtbot)
+def _an_epsilon_judged_on_the_checkins_is_not_exported_alone(window, qtbot) -> None:
+    """The dialog explains, the clipboard stays empty; with the true map it is copied."""
+    request = window.session.request()
+    selection = replace(request.selection, epsilon_from=Origin.JUDGED)
+    window.session.follow(replace(request, selection=selection))
+    qtbot.waitUntil(lambda: window.current_result.request.selection.epsilon_from is Origin.JUDGED)
+    qtbot.waitUntil(lambda: not window.busy)
+    window.menus.actions["export"].trigger()
+    dialog = window.output.dialog
+    assert "“Utility”" in dialog.note.text()
+    assert not dialog.save.isEnabled()
+    dialog.true_map.setChecked(True)
+    assert dialog.save.isEnabled()
+    assert '"epsilon_from": "judged"' in dialog.recipe.toPlainText()
+    dialog.reject()
+    QGuiApplication.clipboard().setText("mine")
+    with qtbot.waitSignal(window.output.controller.failed):
+        window.menus.actions["copy"].trigger()
+    assert "“Utility”" in window.banner.text.text()
+    assert QGuiApplication.clipboard().text() == "mine"
+
+
+def _what_makes_it_again_is_copied_without_anything_of_the_checkins(window, qtbot) -> None:
     data = window.data.current
     for key in ("copy-line", "copy-python"):
         window.menus.actions[key].trigger()
@@ -221,6 +242,10 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot) -> None:
     for job, content in zip(jobs, contents, strict=True):
         assert render(replace(job, result=other)) == content, job.format
         assert window.data.current.fingerprint.encode() not in content, job.format
+    _what_makes_it_again_is_copied_without_anything_of_the_checkins(window, qtbot)
+    window.show_study("heatmap")
+    qtbot.waitUntil(lambda: not window.busy)
+    _an_epsilon_judged_on_the_checkins_is_not_exported_alone(window, qtbot)
     QGuiApplication.clipboard().clear()
 
 
@@ -427,29 +452,6 @@ def test_a_geotiff_is_written_and_without_its_library_there_is_a_remedy(
     dialog.format.setCurrentIndex(dialog.format.findData("png"))
     assert dialog.save.isEnabled()
     dialog.reject()
-
-
-def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qtbot) -> None:
-    """The dialog explains, the clipboard stays empty; with the true map it is copied."""
-    window = heatmap_window(open_window, qtbot)
-    request = window.session.request()
-    selection = replace(request.selection, epsilon_from=Origin.JUDGED)
-    window.session.follow(replace(request, selection=selection))
-    qtbot.waitUntil(lambda: window.current_result.request.selection.epsilon_from is Origin.JUDGED)
-    qtbot.waitUntil(lambda: not window.busy)
-    window.menus.actions["export"].trigger()
-    dialog = window.output.dialog
-    assert "“Utility”" in dialog.note.text()
-    assert not dialog.save.isEnabled()
-    dialog.true_map.setChecked(True)
-    assert dialog.save.isEnabled()
-    assert '"epsilon_from": "judged"' in dialog.recipe.toPlainText()
-    dialog.reject()
-    QGuiApplication.clipboard().setText("mine")
-    with qtbot.waitSignal(window.output.controller.failed):
-        window.menus.actions["copy"].trigger()
-    assert "“Utility”" in window.banner.text.text()
-    assert QGuiApplication.clipboard().text() == "mine"
 
 
 def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(

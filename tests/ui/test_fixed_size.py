@@ -97,7 +97,9 @@ def test_curves_that_come_and_go_leave_nothing_in_the_scene(open_window, settled
     assert len(plot.scene().items()) == before
 
 
-def test_the_status_bar_keeps_its_texts_apart(open_window, settled) -> None:
+def test_the_status_bar_keeps_its_texts_apart_and_nothing_moving(
+    open_window, settled, qtbot
+) -> None:
     window = open_window(study="shuffle-rdp")
     settled(window)
     window.answer_state.setText("coarse · 9,999 ms…")
@@ -106,11 +108,7 @@ def test_the_status_bar_keeps_its_texts_apart(open_window, settled) -> None:
     assert left.right() < right.left()
     wanted = window.answer_state.fontMetrics().horizontalAdvance(window.answer_state.text())
     assert left.width() >= wanted
-
-
-def test_work_without_an_end_in_sight_shows_no_moving_bar(open_window, settled, qtbot) -> None:
-    window = open_window(study="shuffle-rdp")
-    settled(window)
+    # Work without an end in sight shows no moving bar.
     bar = window.findChild(ActivityBar)
     window.answers["bounds"].busy_changed.emit(True)
     qtbot.waitUntil(bar.isVisible)

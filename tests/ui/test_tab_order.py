@@ -90,7 +90,7 @@ def window(open_window, settled):
     return window
 
 
-def test_tab_goes_from_parameters_over_answer_and_plot_to_the_menus(window) -> None:
+def test_tab_goes_from_parameters_over_answer_and_plot_to_the_menus(window, settled) -> None:
     bounds = window.workspaces["bounds"]
     QTest.keyClick(window, Qt.Key.Key_F6)
     first = window.parameters.row("eps0")
@@ -119,9 +119,7 @@ def test_tab_goes_from_parameters_over_answer_and_plot_to_the_menus(window) -> N
     assert visited[-1].objectName() == "search"
     QTest.keyClick(first.field, Qt.Key.Key_Backtab)
     assert QApplication.focusWidget() is visited[-1]
-
-
-def test_sliders_tell_their_number_with_its_unit(window, settled) -> None:
+    # Sliders tell their number with its unit.
     slider = window.parameters.row("T").slider
     told = QAccessible.queryAccessibleInterface(slider)
     assert told.text(QAccessible.Text.Value) == "100,000 rounds"

@@ -79,22 +79,6 @@ def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot)
     assert shuffle.tabs.currentIndex() == 0
 
 
-def test_only_the_front_workspace_offers_its_actions(shuffle) -> None:
-    for key, workspace in shuffle.workspaces.items():
-        for action in workspace.view_actions():
-            assert action.isVisible() == (key == "bounds") or action.isSeparator()
-
-
-def test_reset_parameters_is_one_step(shuffle) -> None:
-    session = shuffle.session
-    session.set_value("eps0", 3.0)
-    session.set_value("k", 77)
-    shuffle.menus.actions["reset"].trigger()
-    assert (session.request()["eps0"], session.request()["k"]) == (2.0, 1000)
-    session.undo()
-    assert (session.request()["eps0"], session.request()["k"]) == (3.0, 77)
-
-
 def test_the_theme_reaches_everything(shuffle) -> None:
     for name, chrome in (("dark", themes.DARK), ("light", themes.LIGHT)):
         shuffle.menus.actions[f"theme-{name}"].trigger()
@@ -130,20 +114,10 @@ def test_writing_stands_out_from_its_ground(c) -> None:
     assert {pair: _contrast(*pair) for pair in edges if _contrast(*pair) < 3} == {}
 
 
-def test_docks_hide_and_come_back_and_dialogs_open(shuffle, qtbot) -> None:
-    shuffle.docks["guarantee"].close()
-    assert not shuffle.docks["guarantee"].isVisible()
-    shuffle.menus.actions["layout"].trigger()
-    assert shuffle.docks["guarantee"].isVisible()
-    for key in ("keys", "about"):
-        shuffle.menus.actions[key].trigger()
-        tops = QApplication.topLevelWidgets()
-        (dialog,) = [w for w in tops if w.isVisible() and w.isWindow() and w.parent()]
-        assert dialog.windowTitle()
-        dialog.close()
-
-
-def test_every_menu_entry_does_something_or_is_off(shuffle) -> None:
+def test_menus_offer_what_is_in_front_and_do_it(shuffle, qtbot) -> None:
+    for key, workspace in shuffle.workspaces.items():
+        for action in workspace.view_actions():
+            assert action.isVisible() == (key == "bounds") or action.isSeparator()
     for menu_action in shuffle.menuBar().actions():
         for action in menu_action.menu().actions():
             assert action.text() or action.isSeparator()
@@ -157,6 +131,25 @@ def test_every_menu_entry_does_something_or_is_off(shuffle) -> None:
         if a.shortcutContext() is Qt.ShortcutContext.WindowShortcut
     ]
     assert len(keys) == len(set(keys))
+    session = shuffle.session
+    session.set_value("eps0", 3.0)
+    session.set_value("k", 77)
+    shuffle.menus.actions["reset"].trigger()
+    assert (session.request()["eps0"], session.request()["k"]) == (2.0, 1000)
+    session.undo()
+    assert (session.request()["eps0"], session.request()["k"]) == (3.0, 77)
+    shuffle.docks["guarantee"].close()
+    assert not shuffle.docks["guarantee"].isVisible()
+    shuffle.menus.actions["layout"].trigger()
+    assert shuffle.docks["guarantee"].isVisible()
+    for key in ("keys", "about"):
+        shuffle.menus.actions[key].trigger()
+        tops = QApplication.topLevelWidgets()
+        (dialog,) = [w for w in tops if w.isVisible() and w.isWindow() and w.parent()]
+        assert dialog.windowTitle()
+        dialog.close()
+    shuffle.close()
+    shuffle.close()  # twice is harmless
 
 
 @pytest.mark.main_path
@@ -200,11 +193,6 @@ def test_closing_during_work_leaves_nothing(open_window, qtbot, after_ms) -> Non
     assert time.monotonic() - began < time_limit(5)
     names = {t.name for t in threading.enumerate()}
     assert not {n for n in names if n.startswith(("answers", "opening", "export"))}
-
-
-def test_closing_twice_is_harmless(shuffle) -> None:
-    shuffle.close()
-    shuffle.close()
 
 
 def test_two_hundred_repaints_leave_none_alone(shuffle, qtbot) -> None:
