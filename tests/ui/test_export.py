@@ -434,24 +434,25 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export) -> N
 def test_a_geotiff_is_written_and_without_its_library_there_is_a_remedy(
     open_window, qtbot, export, monkeypatch
 ) -> None:
-    rasterio = pytest.importorskip("rasterio")
     window = heatmap_window(open_window, qtbot)
+    with monkeypatch.context() as patch:
+        patch.setattr(formats, "find_spec", lambda _: None)
+        window.menus.actions["export"].trigger()
+        dialog = window.output.dialog
+        for fmt, extra in (("tif", "geotiff"), ("mp4", "video")):
+            dialog.format.setCurrentIndex(dialog.format.findData(fmt))
+            assert f"pip install '.[{extra}]'" in dialog.note.text()
+            assert not dialog.save.isEnabled()
+        dialog.format.setCurrentIndex(dialog.format.findData("png"))
+        assert dialog.save.isEnabled()
+        dialog.reject()
+    rasterio = pytest.importorskip("rasterio")
     path = export(window, "tif")
     with rasterio.open(path) as image:
         assert (image.count, image.crs.to_epsg()) == (1, 4326)
         region = window.session.request().selection.region
         assert (image.bounds.left, image.bounds.top) == (region.west, region.north)
     assert read_recipe(path)["private_only"] is True
-    monkeypatch.setattr(formats, "find_spec", lambda _: None)
-    window.menus.actions["export"].trigger()
-    dialog = window.output.dialog
-    for fmt, extra in (("tif", "geotiff"), ("mp4", "video")):
-        dialog.format.setCurrentIndex(dialog.format.findData(fmt))
-        assert f"pip install '.[{extra}]'" in dialog.note.text()
-        assert not dialog.save.isEnabled()
-    dialog.format.setCurrentIndex(dialog.format.findData("png"))
-    assert dialog.save.isEnabled()
-    dialog.reject()
 
 
 def test_the_curves_of_which_epsilon_are_exported_while_they_are_in_front(

@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 
 from explorer.ui.app.main_window import MainWindow
 from tests.ui.map_page import made_checkins
-from tests.ui.small_map import SMALL_MAP
 
 
 class Mouse:
@@ -45,7 +44,7 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path, mouse = made_checkins(tmp_path, rows=20_000, users=600), Mouse()
-    window = open_window(study="heatmap", values=SMALL_MAP)
+    window = open_window(study="heatmap", values=(("resolution", "16"),))
     qtbot.waitUntil(lambda: window.workspaces["map"].current_result is not None)
 
     def chosen(*_: object) -> tuple[list[str], str]:

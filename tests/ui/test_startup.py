@@ -116,10 +116,11 @@ def table(tmp_path: Path) -> Path:
     ids=["recipe with a file", "map"],
 )
 def test_a_screenshot_is_the_window_and_nothing_else(
-    tmp_path, table, question, scale, theme
+    request, tmp_path, question, scale, theme
 ) -> None:
     """Frozen objects and objects of worker processes are not reported as leaks."""
     picture = tmp_path / "shot.png"
+    table = request.getfixturevalue("table") if "--recipe" in question else None
     words = [word.format(table=table, folder=tmp_path) for word in question]
     looks = ["--size", "1280x800", "--scale", str(scale), "--theme", theme]
     shown = ["-m", "explorer", "window", *words, "--screenshot", str(picture), *looks]
