@@ -50,7 +50,7 @@ pytestmark = pytest.mark.full
 
 ANIMATIONS = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
 DRAWS = Animation()
-FEW = Animation(frames=5)
+FEW = Animation(frames=3)
 """Drawn: each page takes a tenth of a second."""
 SPAN = ("2010-01-01T00:00:00Z", "2010-01-10T23:59:59Z")
 Check = Callable[[], None]
@@ -101,8 +101,7 @@ def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path
     assert shares[-1] == 1
 
 
-@pytest.mark.parametrize("fmt", ANIMATIONS)
-def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) -> None:
+def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes() -> None:
     """What only the curator may see is in no frame, and nowhere else in the file."""
 
     def of(true: np.ndarray) -> bytes:
@@ -112,7 +111,7 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
             selection = replace(request.selection, data=f"{int(true.sum()):064x}")
             yield replace(result, surfaces=surfaces, request=replace(request, selection=selection))
 
-        return render(with_frames(job(fmt), Animation(Over.MOVING, 3, *SPAN), told))
+        return render(with_frames(job("apng"), Animation(Over.MOVING, 2, *SPAN), told))
 
     assert of(np.eye(16, dtype=np.float32)) == of(np.ones((16, 16), np.float32))
 
@@ -320,10 +319,9 @@ def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     assert read_recipe(path)["animation"] == {"over": over.value, "frames": 2}
 
 
-@pytest.mark.parametrize("fmt", ANIMATIONS)
-def test_a_parameter_runs_over_its_range(fmt: str, tmp_path: Path) -> None:
+def test_a_parameter_runs_over_its_range(tmp_path: Path) -> None:
     """Curves on axes that all frames share, the value in each title, the recipe inside."""
-    path = tmp_path / f"run.{fmt}"
+    path = tmp_path / "run.gif"
     asked = ["bounds", "amplification", "--sweep", "n=1e3:1e4:3", "--size", "300x240", "--dpi"]
     asked += ["50", "--animate", "eps0", "--frames", "3", "--output", str(path)]
     assert run(asked) == 0
@@ -332,9 +330,8 @@ def test_a_parameter_runs_over_its_range(fmt: str, tmp_path: Path) -> None:
     recipe = read_recipe(path)
     assert recipe["animation"] == {"over": "parameter", "frames": 3, "key": "eps0"}
     assert recipe_from_dict(recipe).request["eps0"] == 2.0
-    if fmt != "mp4":
-        with Image.open(path) as image:
-            assert image.info["duration"] == 2000
+    with Image.open(path) as image:
+        assert image.info["duration"] == 2000
 
 
 def test_frames_of_a_parameter_are_answers_to_its_values(monkeypatch: pytest.MonkeyPatch) -> None:

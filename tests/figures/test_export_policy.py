@@ -178,7 +178,7 @@ def write(fmt: str, result: Result, view: ViewState, recipe: Mapping[str, Any]) 
     [
         *product(FORMATS, FOUND[:1]),
         *product(FORMATS[:1], FOUND[1:]),
-        *product(ALL_OF_MAPS, [Origin.TYPED]),
+        *product(("svg", "json", *CELLS), [Origin.TYPED]),
     ],
 )
 def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
@@ -214,7 +214,7 @@ def test_the_canaries_come_out_with_the_true_map(fmt: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("fmt", ALL_OF_MAPS)
+@pytest.mark.parametrize("fmt", ["png", "svg", "csv", "json", *CELLS])
 def test_what_may_pass_does(fmt: str) -> None:
     """Settings, a typed region, sample, guarantee, conditions, numbers made of noise."""
     result = maps()
@@ -234,7 +234,7 @@ def test_what_may_pass_does(fmt: str) -> None:
         assert told in text
     for withheld in (b"name.txt", b"cdcd", b"noise seed", b"sha256"):
         assert withheld not in text
-    if fmt in ("svg", "csv", "json", *CELLS):
+    if fmt != "png":
         words = text.decode(errors="replace")
         assert "200 users" in words
         assert "ε = 1" in words

@@ -13,12 +13,11 @@ from explorer.figures.picture import draw_page, figure_bytes, own_settings
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from tests.figures.reading import BOTH, view_of, words_of
-from tests.figures.samples import PICTURES, RECIPE, STAMP, curves, export, maps, series
+from tests.figures.samples import RECIPE, STAMP, curves, export, maps, series
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("fmt", ["svg", "pdf"])
-@pytest.mark.parametrize("made", [lambda: curves(stamp=STAMP), maps])
+@pytest.mark.parametrize(("fmt", "made"), [("svg", lambda: curves(stamp=STAMP)), ("pdf", maps)])
 def test_the_stamp_is_in_the_picture_as_text(fmt, made):
     result = made()
     text = words_of(figure_bytes(result, view_of(result), RECIPE, fmt), fmt)
@@ -29,7 +28,7 @@ LONG = "A very long label that someone wrote without thinking of paper, " * 4
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("inches", [(10.7, 6.7), (7.2, 4.4), (3.5, 2.6), (4.0, 9.0)])
+@pytest.mark.parametrize("inches", [(10.7, 6.7), (3.5, 2.6), (4.0, 9.0)])
 @pytest.mark.parametrize("kind", ["curves", "maps"])
 def test_nothing_written_leaves_the_sheet(kind, inches):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -71,30 +70,19 @@ def test_nothing_written_leaves_the_sheet(kind, inches):
             assert page.figure.axes[0].bbox.height >= 0.2 * sheet.height
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("fmt", PICTURES)
-@pytest.mark.parametrize("made", [curves, maps])
-def test_the_same_input_gives_the_same_bytes(fmt, made):
-    result = made()
-    first, second = (
-        figure_bytes(result, view_of(result), RECIPE, fmt, size_px=(500, 400), dpi=80)
-        for _ in range(2)
-    )
-    assert first == second
+def digests():
+    """Return what tells a picture of each format from another."""
+    return [
+        hashlib.sha256(
+            figure_bytes(result, view_of(result), RECIPE, fmt, size_px=(500, 400), dpi=80)
+        ).hexdigest()
+        for result, fmt in ((maps(), "svg"), (curves(), "svg"), (curves(), "pdf"), (maps(), "png"))
+    ]
 
 
 @pytest.mark.full
-def test_bytes_do_not_depend_on_the_process(tmp_path):
-    code = (
-        "import sys, hashlib\n"
-        "from tests.figures.samples import *\n"
-        "from explorer.figures.picture import figure_bytes\n"
-        "from explorer.figures.view_state import ViewState\n"
-        "r = maps()\n"
-        "for f in ('svg', 'pdf'):\n"
-        "    b = figure_bytes(r, ViewState.for_result(r), RECIPE, f, size_px=(500, 400), dpi=80)\n"
-        "    print(hashlib.sha256(b).hexdigest())\n"
-    )
+def test_bytes_do_not_depend_on_the_process():
+    code = "from tests.figures.test_exports import digests; print(digests())"
     there = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "1"},
@@ -102,14 +90,7 @@ def test_bytes_do_not_depend_on_the_process(tmp_path):
         text=True,
         check=True,
     ).stdout
-    result = maps()
-    here = [
-        hashlib.sha256(
-            figure_bytes(result, view_of(result), RECIPE, fmt, size_px=(500, 400), dpi=80)
-        ).hexdigest()
-        for fmt in ("svg", "pdf")
-    ]
-    assert here == there.split()
+    assert str(digests()) == there.strip()
 
 
 def test_a_users_own_matplotlib_settings_change_nothing_and_stay():
@@ -132,12 +113,12 @@ def test_exports_from_several_threads_do_not_mix():
     def work():
         got.append(figure_bytes(result, view_of(result), RECIPE, "png", size_px=(400, 300), dpi=60))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert got == [expected] * 4
+    assert got == [expected] * 2
 
 
 @pytest.mark.parametrize(("size", "dpi"), [((1601, 999), 150), ((333, 777), 97), ((640, 480), 30)])

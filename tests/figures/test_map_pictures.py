@@ -12,7 +12,7 @@ from explorer.figures.picture import draw_page, figure_bytes, own_settings
 from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of
-from tests.figures.samples import PICTURES, RECIPE, REGION, STAMP, hot_map, maps
+from tests.figures.samples import RECIPE, REGION, STAMP, hot_map, maps
 
 
 def test_the_stamp_names_what_it_is_about():
@@ -42,7 +42,7 @@ def test_stamps_are_joined(stamps, said):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("size", [(1600, 1000), (2079, 1465), (700, 900), (300, 200)])
+@pytest.mark.parametrize("size", [(2079, 1465), (700, 900), (300, 200)])
 def test_the_stamp_covers_nothing(size):
     """It covered a tenth to a fifth of the data."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -135,21 +135,6 @@ def test_colour_scales_never_leak_the_truth():
     assert colour_limits(empty.surfaces, linked=True) == [1.0, 1.0]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("fmt", PICTURES)
-def test_a_private_map_alone_depends_on_nothing_of_the_truth(fmt):
-    private = hot_map(5, 5, 16, 0.3)
-    one = maps(hot_map(0, 0, 16, 0.9), private)
-    other = maps(np.full((16, 16), 1 / 256, np.float32), private)
-    pictures = [
-        figure_bytes(r, view_of(r, surfaces=("private",)), RECIPE, fmt, size_px=(600, 500), dpi=80)
-        for r in (one, other)
-    ]
-    assert pictures[0] == pictures[1]
-    if fmt == "svg":
-        assert "Similarity" not in words_of(pictures[0], "svg")
-
-
 def test_metrics_stand_beside_the_true_map():
     result = maps()
     text = words_of(figure_bytes(result, view_of(result, surfaces=BOTH), RECIPE, "svg"), "svg")
@@ -183,16 +168,9 @@ def test_basemap_credits_and_scale_bar_are_drawn():
 )
 def test_regions_of_every_shape_fit(region):
     result = maps(region=region)
-    for surfaces in (BOTH, ("private",)):
-        data = figure_bytes(
-            result,
-            view_of(result, surfaces=surfaces),
-            RECIPE,
-            "png",
-            size_px=(900, 600),
-            dpi=100,
-        )
-        assert Image.open(io.BytesIO(data)).size == (900, 600)
+    view = view_of(result, surfaces=BOTH)
+    data = figure_bytes(result, view, RECIPE, "png", size_px=(900, 600), dpi=100)
+    assert Image.open(io.BytesIO(data)).size == (900, 600)
 
 
 def test_a_map_without_a_shown_surface_is_refused():

@@ -228,7 +228,7 @@ def test_every_mark_is_drawn_in_every_format(fmt):
         for factor, mark in enumerate(Mark, 1)
     ]
     result = only(*marks, series("other", Role.BASELINE, [1, 2, 3, 4], x))
-    for log in (False, True):
+    for log in (False, True) if fmt == "png" else (True,):
         data = picture(result, fmt, x_log=log, y_log=log)
         assert len(data) > 3000
         if fmt == "png":

@@ -81,12 +81,12 @@ def check(result: Result, inches: tuple[float, float], **view: object) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("study_id", PLOTS)
-def test_every_study_keeps_the_plots_share_on_every_page(host: StudyRuntime, study_id: str) -> None:
+def test_every_study_keeps_the_plots_share_of_the_least_page(
+    host: StudyRuntime, study_id: str
+) -> None:
     results = list(answers(host, study_id))
     assert results
-    for inches in PAGES.values():
-        check(results[0], inches)
-    for result in results[1:]:
+    for result in results:
         check(result, PAGES["paper column"])
 
 

@@ -32,7 +32,9 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 from tests.figures.reading import panes
-from tests.figures.samples import ALL_OF_MAPS, PICTURES, TABLES, export
+from tests.figures.samples import export
+
+MAPS = ("svg", "gif", "json")
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +68,7 @@ def heatmap(host, tmp_path_factory) -> Result:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("kind", "fmt"),
-    [*product(["accountant"], (*PICTURES, *TABLES)), *product(["heatmap"], ALL_OF_MAPS)],
+    ("kind", "fmt"), [*product(["accountant"], ["png", "csv"]), *product(["heatmap"], MAPS)]
 )
 def test_every_export_brings_back_its_request(kind, fmt, request, tmp_path):
     result = request.getfixturevalue(kind)

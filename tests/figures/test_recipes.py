@@ -1,11 +1,9 @@
 import json
 import tracemalloc
 import zlib
-from itertools import product
 from struct import pack
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image, PngImagePlugin
 
 from explorer.figures.recipes import read_recipe
@@ -13,6 +11,18 @@ from explorer.figures.view_state import ViewState
 from tests.figures.samples import ALL_OF_MAPS, PICTURES, RECIPE, TABLES, curves, export, maps
 
 FORMATS = (*PICTURES, *TABLES)
+ODD = {
+    **RECIPE,
+    **{
+        f"sign {code:x}": chr(code) for code in (*range(0x20), 0x7F, 0x85, 0x2028, 0xFEFF, 0x10FFFF)
+    },
+    "": "\r\n -- ]]> --> & &amp; <b/> %PDF % \\ \" ' , ; # = endstream",
+    "](){}<>/\\": [2**53, -(2**53), 5e-324, 1.7976931348623157e308, 0.1, -0.0],
+    "words": ["", " ", "a\tb", "é", "東京 🎉", "\u0301"],
+    "none": None,
+    "yes": True,
+}
+"""What each format has to write in another way."""
 
 
 def write(path, recipe=RECIPE, result=None):
@@ -28,41 +38,13 @@ def question(path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("made", "fmt"), [*product([curves], FORMATS), *product([maps], ALL_OF_MAPS)]
-)
-def test_recipes_come_back(made, fmt, tmp_path):
-    path = tmp_path / f"out.{fmt}"
-    write(path, result=made())
-    assert question(path) == RECIPE
-    renamed = path.rename(tmp_path / "without-extension")
-    assert question(renamed) == RECIPE
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
-@settings(
-    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    recipe=st.dictionaries(
-        st.text(max_size=20),
-        st.one_of(
-            st.text(max_size=50),
-            st.floats(allow_nan=False, allow_infinity=False),
-            st.integers(-(2**53), 2**53),
-            st.booleans(),
-            st.none(),
-            st.lists(st.text(max_size=9), max_size=4),
-        ),
-        min_size=15,
-        max_size=25,
-    )
-)
-def test_recipes_of_every_kind_come_back(fmt, recipe, tmp_path):
+def test_recipes_come_back(fmt, tmp_path):
     path = tmp_path / f"out.{fmt}"
-    write(path, recipe, curves() if fmt in FORMATS else maps())
-    assert question(path) == recipe
+    write(path, ODD, curves() if fmt in FORMATS else maps())
+    assert question(path) == ODD
+    renamed = path.rename(tmp_path / "without-extension")
+    assert question(renamed) == ODD
 
 
 def test_pillow_reads_the_pngs_recipe(tmp_path):
@@ -190,32 +172,32 @@ def peak_mb(function) -> float:
 
 
 def nested_svg(path):
-    path.write_bytes(b"<svg>" + b"<g>" * 3_000_000 + b"</g>" * 3_000_000 + b"</svg>")
+    path.write_bytes(b"<svg>" + b"<g>" * 1_000_000 + b"</g>" * 1_000_000 + b"</svg>")
 
 
 def wide_svg(path):
-    path.write_bytes(b"<svg>" + b'<path d="M 0 0"/>' * 1_000_000 + b"</svg>")
+    path.write_bytes(b"<svg>" + b'<path d="M 0 0"/>' * 500_000 + b"</svg>")
 
 
 def long_svg(path):
-    path.write_bytes(b"<svg>" + b"<g>a</g>" * 3_000_000 + b"</svg>")
+    path.write_bytes(b"<svg>" + b"<g>a</g>" * 1_000_000 + b"</svg>")
 
 
 def geojson(path):
     point = b'{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1.5, 2.5]}},'
-    path.write_bytes(b'{"type": "FeatureCollection", "features": [' + point * 700_000 + b"{}]}")
+    path.write_bytes(b'{"type": "FeatureCollection", "features": [' + point * 250_000 + b"{}]}")
 
 
 def late_geojson(path):
-    path.write_bytes(b'{"name": "a", "features": [' + b"[1,2,3]," * 2_000_000 + b"0]}")
+    path.write_bytes(b'{"name": "a", "features": [' + b"[1,2,3]," * 700_000 + b"0]}")
 
 
 def large_json(path):
-    path.write_bytes(b'{"numbers": [' + b"0.123456789," * 5_000_000 + b"0]}")
+    path.write_bytes(b'{"numbers": [' + b"0.123456789," * 2_000_000 + b"0]}")
 
 
 def nested_json(path):
-    path.write_bytes(b'{"a": ' + b"[" * 20_000_000)
+    path.write_bytes(b'{"a": ' + b"[" * 7_000_000)
 
 
 def large_pdf(path):
