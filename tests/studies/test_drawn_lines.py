@@ -23,10 +23,10 @@ CASES = [
     (study, quantity.key, sweep)
     for study in STUDIES
     for quantity in get_study(study).quantities[:1]
-    for sweep in quantity.sweeps[:3]
+    for sweep in quantity.sweeps[:2]
     if (study, quantity.key) != ("cldp-sgd", "accuracy")
 ]
-POINTS = 40
+POINTS = 30
 CLAIMED = (Role.UPPER, Role.LOWER, Role.EXACT)
 
 
@@ -50,7 +50,7 @@ def test_claimed_curves_have_their_share_of_points(study: str, quantity: str, sw
     lines = [s for s in answered(study, quantity, sweep).series if s.mark is Mark.LINE]
     most = max(s.x.size for s in lines)
     few = {s.key: s.x.size for s in lines if s.role in CLAIMED and s.x.size < LEAST * most}
-    if study == "shuffle-rdp" and sweep in ("k", "n"):
+    if study == "shuffle-rdp" and sweep == "k":
         few.pop("worst_case", None)  # a search of seconds a point
     assert few == {}
 

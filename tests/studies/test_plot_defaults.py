@@ -218,7 +218,9 @@ def test_a_guarantee_says_one_chance(first_answers, study_id: str) -> None:
 @pytest.mark.parametrize("dots", ["mean", "median"])
 def test_the_headline_of_trials_follows_what_their_dots_are(dots: str) -> None:
     study = get_study("private-regression")
-    result = last(study, what="excess", trials=2, n=1000, features=2, dots=dots)
+    sweep = default_sweep(study, "eps")  # not over users, of whom a million take long
+    values = {"trials": 2, "n": 1000, "features": 2, "dots": dots}
+    result = last(study, what="excess", sweep=replace(sweep, points=2), **values)
     answer = headline_of(study, result, evaluate_claim(result))
     expected = {"mean": Statistic.MEAN, "median": Statistic.MEDIAN}[dots]
     assert answer is not None
@@ -261,9 +263,11 @@ def test_the_answer_is_the_best_valid_bound_rounded(first_answers, study_id: str
 def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_id: str) -> None:
     """The trade-off's are the same for every study, and tested with it."""
     study = get_study(study_id)
-    answers = list(first_answers(study_id).values())
+    answers, host = list(first_answers(study_id).values()), Context()
     for key, values in SEEN_ELSEWHERE.get(study_id, ()):
-        answers.append(last(study, Context(), key, points=2, **values))
+        over = next(s for s in quantity(study, key).sweeps if s != "n")
+        sweep = replace(default_sweep(study, over), points=2)
+        answers.append(last(study, host, key, sweep, **values))
     there = {s.key: s.label for result in answers for s in result.series}
     assert all(len(study.short_name(*named)) <= MAX_LETTERS for named in there.items()), there
     declared = {k for plot in study.plots for k in plot.primary}

@@ -53,7 +53,7 @@ def test_reports_of_a_file_have_the_mean_and_spread_stated(tmp_path, channel, ru
         "share": 0.34,
     }
     errors, expected = [], 0.0
-    for seed in range(30):
+    for seed in range(10):
         result = ask(context, seed, **settings)
         errors.append(result.readout("drawn").value)
         expected = result.readout("expected").value

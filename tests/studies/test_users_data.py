@@ -21,8 +21,6 @@ from tests.studies import walking
 from tests.studies.context import Context
 
 STUDY = UsersData()
-KEPT = Context()
-"""What most answers of a walk have in common is computed once."""
 
 
 def ask(what, context=None, seed=0, **values):
@@ -59,10 +57,11 @@ def two_files(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    values = {"audit_runs": 1000} if key == "audit" else {}
-    walking.walk_parameter(STUDY, key, context=KEPT, **values)
+def test_every_parameter_to_both_ends():
+    context = Context()
+    for p in STUDY.parameters:
+        if not p.axis_only:
+            walking.walk_parameter(STUDY, p.key, context, audit_runs=1000)
 
 
 @pytest.mark.parametrize("key", [p.key for p in STUDY.presets])
@@ -111,7 +110,7 @@ def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
 @pytest.mark.full
 def test_estimate_is_the_debiased_histogram_of_answers_and_its_error_is_the_stated_one():
     errors = []
-    for seed in range(60):
+    for seed in range(25):
         result = ask("shares", seed=seed, space="discrete", space_items=5, alpha=30.0)
         errors.append(result.readout("error").value ** 2)
         assert curves(result)["estimate"].y.sum() == pytest.approx(1.0)
@@ -161,7 +160,7 @@ def test_items_all_one_apart_hide_side_by_side():
 @pytest.mark.full
 def test_release_of_an_average_has_the_stated_noise():
     noise = []
-    for seed in range(200):
+    for seed in range(60):
         result = ask("mean", seed=seed, space_cells=2, query="position", alpha=2.0)
         noise.extend(curves(result)["release"].y - curves(result)["truth"].y)
     assert np.std(noise) == pytest.approx(result.readout("rmse").value, rel=0.2)
@@ -250,7 +249,7 @@ def test_audits_do_not_refute_the_algorithms(promise, values):
     subject = audits(request, None, Context())
     assert subject.what.startswith(f"Algorithm {1 if promise == 'linear' else 2}")
     assert subject.eps == pytest.approx(1.0 if "sizes" in values else 60.0 / 4)
-    *_, found = run_audit(subject, 800, 0)
+    *_, found = run_audit(subject, 400, 0)
     assert not is_refuted(subject, found.tested)
 
 
@@ -259,7 +258,7 @@ def test_audits_do_not_refute_the_algorithms(promise, values):
 def test_audit_refutes_algorithms_with_too_little_noise(promise):
     request = default_request(STUDY, promise=promise, space="discrete", space_items=4, alpha=20.0)
     subject = replace(audits(request, None, Context()), eps=1.0)
-    *_, found = run_audit(subject, 2000, 0)
+    *_, found = run_audit(subject, 1000, 0)
     assert is_refuted(subject, found.tested)
 
 

@@ -88,9 +88,10 @@ def walk_axis(study, what, key, points=11, context=None, **values):
 
 
 def walk_parameter(study, key, context=None, **values):
-    """Answer every quantity with a parameter at both ends, or at every choice.
+    """Answer the quantities that a parameter matters for with it at both ends, or at every choice.
 
-    A request is asked once in a context: all parameters have their defaults in common.
+    Where it is an axis, `walk_axis` passes through both ends: one quantity tells what stands beside
+    the plot there. A request is asked once in a context: parameters have defaults in common.
     """
     p = parameter(study, key)
     if p.numeric:
@@ -103,7 +104,8 @@ def walk_parameter(study, key, context=None, **values):
         ends = [p.default]
     context = context or Context()
     asked = context.cached("asked", set)
-    for what in study.quantities:
+    matters = [q for q in study.quantities if q.key in (p.quantities or (q.key,))]
+    for what in [matters[0], *(q for q in matters[1:] if key not in q.sweeps)]:
         for value in ends:
             sweep = replace(default_sweep(study, what.sweeps[0]), points=2)
             request = replace(
