@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.privacy import shuffling
 from explorer.privacy.core import binomial
@@ -216,6 +216,7 @@ def test_errors_name_the_parameter(call, named):
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(
         st.tuples(st.floats(1e-3, 10), st.floats(0, 6.3), st.floats(-30, -0.5)),

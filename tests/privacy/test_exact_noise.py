@@ -310,7 +310,7 @@ def test_words_and_python_integers_give_the_same_draws(monkeypatch, numerator):
 
     def all_draws() -> list[list[int]]:
         drawn = []
-        for denominator in EDGES:
+        for denominator in EDGES[EDGES.index(numerator) % 2 :: 2]:
             scale = Fraction(numerator, denominator)
             for draw in (geometric, discrete_laplace, discrete_gaussian):
                 drawn.append(draw(scale, 40, seeded(22)).tolist())

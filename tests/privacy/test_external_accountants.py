@@ -25,14 +25,14 @@ STEP = 1e-4
 
 @pytest.mark.full
 @pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0, 20.0])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-def test_delta_of_gaussian_noise(sigma, epsilon):
+def test_delta_of_gaussian_noise(sigma):
     theirs = losses.from_gaussian_mechanism(sigma, value_discretization_interval=STEP)
-    got = float(um.gaussian_delta(sigma, epsilon))
-    their_delta = theirs.get_delta_for_epsilon(epsilon)
-    assert got <= their_delta * (1 + 1e-9) + 1e-14
-    # A step less of ε takes what the lattice added away again.
-    assert their_delta <= float(um.gaussian_delta(sigma, epsilon - STEP)) * (1 + 1e-6) + 1e-11
+    for epsilon in (0.1, 1.0, 5.0):
+        got = float(um.gaussian_delta(sigma, epsilon))
+        their_delta = theirs.get_delta_for_epsilon(epsilon)
+        assert got <= their_delta * (1 + 1e-9) + 1e-14
+        # A step less of ε takes what the lattice added away again.
+        assert their_delta <= float(um.gaussian_delta(sigma, epsilon - STEP)) * (1 + 1e-6) + 1e-11
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
@@ -74,7 +74,7 @@ def test_composed_gaussian(sigma, rounds):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("rounds", [2, 7, 40, 300])
+@pytest.mark.parametrize("rounds", [2, 40])
 def test_composed_counts_of_randomised_response(rounds):
     eps0, k, n, delta = 1.0, 20, 100, 1e-6
     m, p = np.arange(k + 1), 1 / (math.exp(eps0) + 1)

@@ -307,7 +307,7 @@ def _tiny_tables():
 def test_bounds_of_tables_with_tiny_zero_and_equal_entries_are_upper_bounds() -> None:
     for table, few, many in _tiny_tables():
         found, exact = table_bounds(table), tables.ExactCrowd(table, few)
-        for eps in (0.0, 0.3, 2.0, 30.0):
+        for eps in (0.0, 2.0):
             assert worst_delta(found.blankets, few, eps) >= exact.delta(eps) * (1 - 1e-9) - 1e-17
             for law in found.blankets[:2]:
                 listed = crowd.Crowd(law, many)
@@ -340,8 +340,9 @@ def test_a_tiny_output_of_one_input_alone_is_not_lost() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("n", [1_000, 250_000])
-@pytest.mark.parametrize("eps0", [0.01, 1.0, 10.0, 50.0])
+@pytest.mark.parametrize(
+    ("eps0", "n"), [(0.01, 1_000), (1.0, 250_000), (10.0, 1_000), (50.0, 250_000)]
+)
 def test_laplace_noise_has_a_bound_over_its_whole_range(eps0, n) -> None:
     found = crowd.Crowd(blanket.laplace(eps0), n).epsilon(1e-6)
     assert 0 < found <= eps0 * (1 + 1e-12)

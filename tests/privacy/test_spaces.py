@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.privacy.spaces import (
     Clustered,
@@ -65,6 +65,7 @@ def test_earth_movers_distance_is_a_metric_and_the_assignment(seed):
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(SEEDS)
 def test_weighted_distances_against_linear_programming(seed):
     ot = pytest.importorskip("ot")

@@ -96,23 +96,23 @@ def test_one_round_is_its_enumeration_rounded_down(eps0, k, more, share):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("route", ["listed", "line", "lattice"])
 @pytest.mark.parametrize(
-    ("eps0", "k", "n", "T"),
-    [(1.0, 1, 1, 60), (3.0, 1, 50, 90), (2.0, 2, 4, 12), (0.5, 2, 2, 14), (1.0, 3, 30, 5)],
+    ("eps0", "k", "n", "T"), [(1.0, 1, 1, 60), (3.0, 1, 50, 50), (2.0, 2, 4, 12), (1.0, 3, 30, 5)]
 )
-def test_composed_rounds_lie_on_their_side_of_every_sum(eps0, k, n, T, route):
+def test_composed_rounds_lie_on_their_side_of_every_sum(eps0, k, n, T):
     sums = every_sum(eps0, k, n, T)
     whole = exact_delta(sums, 0)
-    for share, side in itertools.product((0.5, 1e-3, 1e-9), SIDES):
+    for route, share, side in itertools.product(
+        ("listed", "line", "lattice"), (0.5, 1e-3, 1e-9), SIDES
+    ):
         delta = float(whole * share)
         law = rdp.three_symbol_loss(eps0, k, n, side)
-        rounds = only(route, law, side)
+        rounds, upper, which = only(route, law, side), side is Role.UPPER, (route, share, side)
         eps = rounds.epsilon(delta, T).value
         found = exact_delta(sums, eps)
-        assert found <= delta if side is Role.UPPER else found >= delta or eps == 0
+        assert found <= delta if upper else found >= delta or eps == 0, which
         value, truth = rounds.delta(0.5 * eps, T).value, exact_delta(sums, 0.5 * eps)
-        assert value >= truth if side is Role.UPPER else value <= truth
+        assert value >= truth if upper else value <= truth, which
 
 
 @given(

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.privacy import coordinates as co, heatmaps as hm, histograms, learning
 from explorer.privacy.core import composition, divergences
@@ -66,6 +66,7 @@ def test_error_laws(n, p, share, alpha):
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(EPS, DELTA, WIDE)
 def test_samples_of_support_identification(eps, delta, h):
     with alarm(LIMIT):
@@ -156,6 +157,7 @@ def test_training(eps0, k, log_times, T, delta):
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(WIDE, st.floats(0, 800), UNIT, UNIT)
 def test_many_coordinates(d, level, q, share):
     budgets = np.full(d, level / d)

@@ -138,7 +138,6 @@ def test_one_round_lies_between_the_corners_and_the_clones(eps0, k, ratio, power
     [
         (2.0, 1e3, 1e6, 1e5, 1e-8, 0.13735, 0.13743),
         pytest.param(1.0, 1e3, 1e6, 1e5, 1e-8, 0.04981, 0.04995, marks=pytest.mark.full),
-        pytest.param(3.0, 1e3, 1e6, 1e5, 1e-8, 0.27579, 0.27638, marks=pytest.mark.full),
         pytest.param(4.0, 1e3, 1e6, 1e5, 1e-8, 0.49674, 0.49834, marks=pytest.mark.full),
         (2.0, 500, 1e4, 400, 1e-5, 0.46043, 0.46139),
     ],
@@ -186,18 +185,11 @@ def test_where_it_is_not_offered_the_reason_stands():
         rdp.WorstCaseRounds(2.0, 11, 10)
 
 
-@pytest.mark.parametrize(
-    ("eps0", "n", "T", "delta", "ratio"),
-    [
-        (1.0, 100_000, 100, 1e-6, 1.002),
-        pytest.param(2.0, 1000, 10, 1e-6, 1.02, marks=pytest.mark.full),
-    ],
-)
-def test_rounds_without_sampling_lie_between_the_corners_and_the_clones(eps0, n, T, delta, ratio):
-    bound = rdp.WorstCaseRounds(eps0, n, n).epsilon(delta, T).value
-    lower = LowerRounds(eps0, n, n).epsilon(delta, T).value
-    assert lower < bound <= ratio * lower
-    assert bound < CloneRounds(eps0, n, n, Clones.STRONGER).epsilon(delta, T).value
+def test_rounds_without_sampling_lie_between_the_corners_and_the_clones():
+    bound = rdp.WorstCaseRounds(1.0, 1e5, 1e5).epsilon(1e-6, 100).value
+    lower = LowerRounds(1.0, 1e5, 1e5).epsilon(1e-6, 100).value
+    assert lower < bound <= 1.002 * lower
+    assert bound < CloneRounds(1.0, 1e5, 1e5, Clones.STRONGER).epsilon(1e-6, 100).value
 
 
 def test_one_round_without_sampling_is_that_of_amplification():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from explorer.privacy.heatmaps import emd_norm, nearest_nonnegative, pyramid_norm
 
@@ -45,6 +45,7 @@ def test_pyramid_norm_holds_it_as_corrected(level: int, seed: int) -> None:
 
 
 @pytest.mark.full
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 2), st.integers(0, 10**6))
 def test_nearest_nonnegative_map_is_nearest(level: int, seed: int) -> None:
     z = signed(level, seed)

@@ -71,12 +71,13 @@ def test_softmax_gradients_stay_below_their_lipschitz_constant(p):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("p", [1, 1.5, 2, 4, np.inf])
-@pytest.mark.parametrize("model", MODELS, ids=["softmax", "perceptron"])
-def test_the_server_averages_an_unbiased_estimate_of_the_clipped_mean(model, p):
+@pytest.mark.parametrize(
+    ("place", "p"), [(0, 1), (0, 1.5), (0, 2), (1, 4), (1, np.inf)], ids=lambda x: str(x)
+)
+def test_the_server_averages_an_unbiased_estimate_of_the_clipped_mean(place, p):
     # z limit 5 a coordinate, at most 43 coordinates: false alarm below 3e-5; the seed is fixed.
     # Estimates half as large have a z of 6 or more.
-    data, rng = held(20), np.random.default_rng(4)
+    data, rng, model = held(20), np.random.default_rng(4), MODELS[place]
     theta = rng.normal(size=model.size)
     plan = a_plan(model, p, clip=0.2)
     gradients = model.gradients(theta, data.x, data.y)
@@ -140,7 +141,7 @@ def test_without_a_randomiser_it_is_sgd_and_learns():
 @pytest.mark.full
 @pytest.mark.parametrize("p", [2, np.inf])
 def test_private_training_learns_within_the_convergence_bound(p):
-    # (36) bounds the mean excess risk; here of 6 runs, against the bound at C = L.
+    # (36) bounds the mean excess risk; here of 3 runs, against the bound at C = L.
     data, model, rounds = held(400), MODELS[0], 400
     clip = learning.lipschitz(data.x, p)
     plan = a_plan(model, p, eps0=4.0, k=200, clip=clip, diameter=8.0)
@@ -151,7 +152,7 @@ def test_private_training_learns_within_the_convergence_bound(p):
         return float(learning.losses(model.scores(theta, data.x), data.y).mean())
 
     excess = []
-    for seed in range(6):
+    for seed in range(3):
         begin = learning.start(plan, np.random.default_rng(seed))
         excess.append(risk(learning.advance(plan, data, begin, rounds).theta) - risk(least.theta))
     bound = learning.excess_risk(p, clip, 8.0, model.size, 4.0, 200, rounds)

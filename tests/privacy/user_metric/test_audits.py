@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.spaces import Clustered, Discrete, Grid, Square
+from explorer.privacy.spaces import Clustered, Grid, Square
 from tests.privacy.sampler_audits import Scripted, split_audit, steps_of_uniform
 
 
@@ -56,7 +56,7 @@ def test_law_of_the_running_exponential_mechanism_by_enumeration(sharp):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("k", "e"), [(1, 1.0), (3, 0.7), (6, 2.0)])
+@pytest.mark.parametrize(("k", "e"), [(1, 1.0), (3, 0.7)])
 def test_law_of_the_running_hadamard_response_by_enumeration(k, e):
     mechanism = um.HadamardResponse(k, e)
     law = np.zeros((k, mechanism.K))
@@ -133,16 +133,3 @@ def test_audit_of_the_laplace_histogram():
 
     found = split_audit(run, 100, runs)
     assert 0.5 < found <= epsilon
-
-
-@pytest.mark.full
-def test_audit_of_item_wise_answers_of_one_item():
-    # A dataset of one item is that item: nothing is gained by shuffling one answer.
-    mechanism, rng, runs = um.GKRR(Discrete(3), 1.0), np.random.default_rng(6), 8_000
-
-    def run(side: int, half: int) -> np.ndarray:
-        return np.array(
-            [int(um.priv_emd_item_wise([side], mechanism, rng)[0]) for _ in range(runs)]
-        )
-
-    assert 0.8 < split_audit(run, 3, runs) <= 1.0

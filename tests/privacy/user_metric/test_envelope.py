@@ -36,7 +36,7 @@ def test_the_discrete_example():
 
 
 @pytest.mark.full
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.floats(0.05, 400),
     MORE,
@@ -64,7 +64,7 @@ def test_a_weaker_promise_allows_at_least_as_much(alpha, more, m, n, delta, near
 
 
 @pytest.mark.full
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.floats(0.02, 30), MORE, st.integers(1, 300), st.integers(1, 10**6), DELTA, NEAR)
 def test_a_stricter_item_certifies_at_least_as_much(a0, more, m, n, delta, near):
     strict, weak = um.group_alpha([a0, min(a0 * more, 800)], delta, m, n, near)

@@ -72,7 +72,7 @@ def test_gkrr_draws_follow_the_law(s, t, r, a0):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("s", "t", "r", "a0"), SMALL[:3])
+@pytest.mark.parametrize(("s", "t", "r", "a0"), SMALL[1:3])
 def test_gkrr_estimate_is_unbiased_with_the_exact_error(s, t, r, a0):
     # Z-scores below 5.5.
     space, rng = Clustered(s, t, r), np.random.default_rng(2)
@@ -80,17 +80,17 @@ def test_gkrr_estimate_is_unbiased_with_the_exact_error(s, t, r, a0):
     items = rng.integers(0, s * t, 50) ** 2 % (s * t)
     truth = space.histogram(items)
     draws = np.array(
-        [um.gkrr_estimate(mechanism.answer(items, rng), mechanism) for _ in range(4000)]
+        [um.gkrr_estimate(mechanism.answer(items, rng), mechanism) for _ in range(2000)]
     )
     np.testing.assert_allclose(draws.sum(axis=1), 1.0, atol=1e-9)
     error = draws.mean(axis=0) - truth
-    assert (np.abs(error) < 5.5 * draws.std(axis=0) / math.sqrt(4000)).all()
+    assert (np.abs(error) < 5.5 * draws.std(axis=0) / math.sqrt(2000)).all()
     squares = ((draws - truth) ** 2).sum(axis=1)
     exact = um.gkrr_mse(s, t, r, a0, 50)
-    assert abs(squares.mean() - exact) < 5.5 * squares.std() / math.sqrt(4000)
+    assert abs(squares.mean() - exact) < 5.5 * squares.std() / math.sqrt(2000)
     distance = space.emd_of_masses(draws, truth)
     tight = um.gkrr_emd_bound(s, t, r, a0, 50)
-    assert distance.mean() < tight + 5.5 * distance.std() / math.sqrt(4000)
+    assert distance.mean() < tight + 5.5 * distance.std() / math.sqrt(2000)
     assert tight <= um.gkrr_emd_bound(s, t, r, a0, 50, printed=True)
     assert tight <= um.theorem66_bound(s, t, r, a0, 50) * (1 + 1e-9)
 
@@ -272,7 +272,7 @@ def test_bounds_on_any_metric_hold_on_clusters_whose_errors_are_known(space, a0)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_bounds_on_any_metric_hold_of_simulated_estimates(seed):
     rng = np.random.default_rng(seed)
     space = MatrixSpace.from_embedding(rng.normal(size=(6, 2)))
@@ -283,7 +283,7 @@ def test_bounds_on_any_metric_hold_of_simulated_estimates(seed):
     law = um.Exponential(space, a0).law()
     truth = np.bincount(items, minlength=6) / 40
     squares, distances = [], []
-    for _ in range(300):
+    for _ in range(120):
         answers = [rng.choice(6, p=law[x]) for x in items]
         z = np.bincount(answers, minlength=6) / 40 @ np.linalg.inv(law) - truth
         every = np.arange(6)

@@ -85,7 +85,7 @@ def test_mean_excess_against_exact_sums(total, a0, kappa):
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("total", "a0", "kappa"),
-    [(1e6, 1, 0.02), (3e7, 0.1, 5e-3), (1e5, 0.5, 0.2), (1e6, 4, 0.1), (3e5, 0.1, 0.07)],
+    [(1e6, 1, 0.02), (3e6, 0.1, 5e-3), (1e5, 0.5, 0.2), (1e6, 4, 0.1), (3e5, 0.1, 0.07)],
 )
 def test_rounding_is_on_the_safe_side(monkeypatch, total, a0, kappa):
     # Against sums of positive terms without a difference, and without the margins.

@@ -97,7 +97,7 @@ def test_item_wise_release_is_shuffled():
 def test_audit_of_item_wise_release():
     # Runs of the real release on two datasets at distance w; a Clopper–Pearson lower bound on ε
     # at δ' that exceeds αw with probability at most 1e-6.
-    space, a0, m, trials, delta = Discrete(2), 1.0, 20, 15_000, 1e-3
+    space, a0, m, trials, delta = Discrete(2), 1.0, 20, 8_000, 1e-3
     alpha = um.group_alpha(a0, delta, m)
     assert alpha < m * a0
     mechanism, rng = um.GKRR(space, a0), np.random.default_rng(5)
