@@ -25,20 +25,22 @@ class Scripted:
 def direction_probability(channel: Channel, x, g) -> float:
     """P over u that the sampler's report of x points along g, not against it, given normals g.
 
-    The sampler compares u with one threshold, which bisection over u reads off the running code.
+    The sampler compares u with one threshold, which is read off the running code: seven times 256
+    places of u at once tell its last digit.
     """
 
     def along(u):
-        report = draw_reports([x], [channel], Scripted(g, u))[0]
-        return bool(report[channel.coordinates] @ np.asarray(g) > 0.0)
+        reports = draw_reports(np.tile(x, (len(u), 1)), [channel], Scripted(g, u))
+        return reports[:, channel.coordinates] @ np.asarray(g) > 0.0
 
-    at_zero = along(0.0)
-    low, high = 0.0, 1.0
-    if along(math.nextafter(1.0, 0.0)) == at_zero:
+    low, high = 0.0, math.nextafter(1.0, 0.0)
+    at_zero, at_one = along(np.array([low, high]))
+    if at_zero == at_one:
         return float(at_zero)
-    for _ in range(53):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if along(middle) == at_zero else (low, middle)
+    for _ in range(7):
+        places = np.linspace(low, high, 257)
+        beyond = int(np.argmax(along(places) != at_zero))
+        low, high = places[beyond - 1], places[beyond]
     return high if at_zero else 1.0 - high
 
 

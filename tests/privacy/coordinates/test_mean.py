@@ -110,7 +110,7 @@ def test_combination_refuses_wrong_outputs():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("c", [[1.6, 0.4], [0.2, 1.5, 0.7]])
+@pytest.mark.parametrize("c", [[0.4, 1.6], [1.6, 0.4], [0.3, 0.3, 1.1], [0.2, 1.5, 0.7]])
 def test_privacy_of_the_running_code_by_enumeration(c):
     """The joint law of the channels' reports, read off the sampler, on all corners."""
     d = len(c)
@@ -268,7 +268,7 @@ def test_designs_by_enumeration():
     """Certificates of parallel designs hold for the exact law of the reports, seen by anybody."""
     rng = np.random.default_rng(3)
     d = 3
-    for subsets in ([(0,), (1, 2)], [(0, 1, 2), (0,), (1, 2)]):
+    for subsets in ([(0,), (1, 2)], [(0,), (1,), (2,)], [(0, 1, 2), (0,), (1, 2)]):
         alphas = rng.uniform(0.1, 2.0, len(subsets))
         logs = np.zeros((8, 1))
         for channel in co.design_channels(d, subsets, alphas):
