@@ -66,15 +66,8 @@ def curves(result):
 
 
 @pytest.mark.full
-def test_its_page_and_presets_hold_together():
+def test_its_page_holds_together():
     walking.check_page(STUDY)
-    for preset in STUDY.presets:
-        request = walking.preset_request(STUDY, preset)
-        few = {"trials": 2} if "simulate" in dict(preset.values) else {}
-        for key, value in few.items():
-            request = request.with_value(key, value)
-        sweep = replace(request.sweep, points=min(request.sweep.points, 4))
-        walking.answers(STUDY, replace(request, sweep=sweep))
 
 
 @pytest.mark.parametrize("q", TABLE)
@@ -304,7 +297,7 @@ def _demand(q):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("x2", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("x2", [0.0, 0.4])
 def test_simulations_lie_over_the_theory(x2):
     # 4 mechanisms × 3 places: with 5 standard errors of 150 trials each, and errors that are
     # nearly χ², a false alarm has probability below 1e-4.

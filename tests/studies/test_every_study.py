@@ -70,7 +70,7 @@ WALKS = {
         parameters=({"query": "landmarks", "audit_runs": 1000},),
     ),
     "unbounded": Walk(parameters=({},)),
-    "users-data": Walk(),
+    "users-data": Walk(parameters=({"audit_runs": 1000},)),
 }
 QUICK: Mapping[str, Values] = {
     "cldp-sgd": {"n": 400, "k": 100, "epochs": 1, "runs": 2},
@@ -79,9 +79,9 @@ QUICK: Mapping[str, Values] = {
     "private-regression": {"n": 1000, "trials": 2},
 }
 """Values with which simulations are short."""
-REPEATED = ("trials", "audit_runs", "audited")
+REPEATED = ("trials", "audit_runs", "audited", "s")
 """Parameters that matter where something is repeated, which takes minutes at their ends."""
-ON_A_SPACE = ("frequency", "itemwise")
+ON_A_SPACE = ("frequency", "itemwise", "users-data")
 """Studies whose spaces are those of linear-queries, which walks through what describes them."""
 CURVES = [info.id for info in study_infos() if info.workspace == "bounds"]
 CURVES.remove("shuffle-rdp")  # every axis of it: `test_shuffle_accountant`

@@ -199,7 +199,7 @@ def test_edge_in_d_em_is_an_estimate_near_simulations():
 @pytest.mark.parametrize("what", ["wins", "emd"])
 def test_curves_pass_through_the_number_beside_them(what):
     key, own = ("eps", 1.0) if what == "wins" else ("alpha", 25.0)
-    result = ask(what, key, 0.5, 60.0 if what == "emd" else 20.0, 60)
+    result = ask(what, key, 0.5, 60.0 if what == "emd" else 20.0, 6)
     curve = curves(result)["gkrr_wins" if what == "wins" else "gkrr"]
     at = curve.x == own
     assert at.sum() == 1
@@ -319,7 +319,7 @@ def test_simulated_errors_are_those_of_theory(local, data):
     # Means within five standard errors: false alarm 6e-7 each. Shifting to sum 1 changes
     # Hadamard's and Laplace's estimates: theirs are at most the errors of theory.
     e = experiment(local=local, data=data)
-    found = sim.errors(e, 700, (1, 2))
+    found = sim.errors(e, 350, (1, 2))
     mean = found.mean(axis=0)
     margin = 5 * found.std(axis=0) / math.sqrt(len(found))
     place = {key: i for i, key in enumerate(sim.ESTIMATES)}

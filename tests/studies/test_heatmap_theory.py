@@ -395,13 +395,13 @@ def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
     request = default_request(STUDY, audited=key, delta=0.01)
     subject = audits(request, None, None)
     assert MECHANISMS[key].label in subject.what
-    *_, found = run_audit(subject, 200, 0)
+    *_, found = run_audit(subject, 80, 0)
     assert (subject.eps, subject.delta) == (1.0, 0.01 if "delta" in MECHANISMS[key].uses else 0.0)
     assert not is_refuted(subject, found.tested)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("key", ["laplace", "integers", "pyramid", "shuffled-pyramid"])
+@pytest.mark.parametrize("key", ["laplace", "pyramid"])
 def test_a_map_whose_noise_is_too_small_is_found_out(key):
     request = default_request(STUDY, audited=key, epsilon=4.0, delta=0.01)
     subject = replace(audits(request, None, None), eps=1.0)

@@ -196,7 +196,7 @@ def test_the_clones_levels_are_what_one_round_is_claimed_to_have(study, variant,
 
 @pytest.mark.full
 def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
-    final = ask(study, "k", 100, 1e4, 5, n=1000)[-1]
+    final = ask(study, "k", 100, 1e4, 3, n=1000)[-1]
     for series in final.series:
         if series.key in (
             "numerical_upper",
@@ -228,13 +228,13 @@ def test_sliders_asking_for_too_many_say_so(study):
 
 @pytest.mark.full
 def test_gamma_is_an_axis_and_not_a_slider(study):
-    by_gamma = curves(ask(study, "gamma", 1e-4, 1e-2, 3)[-1])
-    by_k = curves(ask(study, "k", 1e2, 1e4, 3)[-1])
+    by_gamma = curves(ask(study, "gamma", 1e-4, 1e-2, 2)[-1])
+    by_k = curves(ask(study, "k", 1e2, 1e4, 2)[-1])
     np.testing.assert_allclose(by_gamma["theorem1"].x * 1e6, by_k["theorem1"].x, rtol=1e-9)
     np.testing.assert_allclose(by_gamma["theorem1"].y, by_k["theorem1"].y, rtol=1e-12)
     with pytest.raises(ValueError, match=r"^gamma: "):
         ask(study, gamma=0.5)
-    tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 3)[-1])
+    tiny = curves(ask(study, "gamma", 1e-8, 1e-2, 2)[-1])
     snapshots.check(tiny["theorem1"].undefined_reason)
 
 
@@ -254,11 +254,16 @@ def test_a_coarse_request_gets_one_quick_answer(study):
 def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
     from explorer.studies.shuffle_accountant import theory
 
-    whole = {what: ask(study, "eps0", 0.1, 8, 3, what=what)[-1] for what in ("eps", "rdp")}
+    request = replace(
+        default_request(study), sweep=Sweep("eps0", 0.1, 8, 3, "log"), fidelity=Fidelity.COARSE
+    )
+    requests = [replace(request, quantity=what) for what in ("eps", "rdp")]
+    whole = [curves(next(study.answer(asked, Context()))) for asked in requests]
     monkeypatch.setattr(theory, "_MAX_POINTS", 2)
-    for what, result in whole.items():
-        pieces = curves(ask(study, "eps0", 0.1, 8, 3, what=what, host=Context())[-1])
-        for key, series in curves(result).items():
+    for asked, drawn in zip(requests, whole, strict=True):
+        pieces = curves(next(study.answer(asked, Context())))
+        assert len(drawn) > 3
+        for key, series in drawn.items():
             np.testing.assert_allclose(pieces[key].y, series.y, rtol=1e-9)
 
 
@@ -483,7 +488,7 @@ def test_conditions_of_single_curves_say_so(study):
     for text in failing[1:]:
         assert text.startswith("Only how sharp “Theorem 1 (upper bound)” is, which holds either")
     # Where the closed form is claimed its condition is the guarantee's.
-    first = ask(study, "n", 1e5, 1e7, 3, eps0=0.1, k=10**5, n=10**6, T=10)[-1]
+    first = ask(study, "n", 1e5, 1e7, 2, eps0=0.1, k=10**5, n=10**6, T=10)[-1]
     first = with_claim(first, "clones_closed")
     assert "closed form" in first.guarantee.replace_one
     own = next(c for c in first.conditions if "closed form" in c.text)

@@ -56,14 +56,6 @@ def two_files(tmp_path):
     return context, values
 
 
-@pytest.mark.full
-def test_every_parameter_to_both_ends():
-    context = Context()
-    for p in STUDY.parameters:
-        if not p.axis_only:
-            walking.walk_parameter(STUDY, p.key, context, audit_runs=1000)
-
-
 @pytest.mark.parametrize("key", [p.key for p in STUDY.presets])
 def test_presets_draw_something(key):
     result = walking.preset(STUDY, key, points=101)

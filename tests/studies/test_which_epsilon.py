@@ -373,7 +373,7 @@ def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> Non
             source,
             40,
             {**{k: v for k, v in request.values if k in parameters_read_by(key)}, "mechanism": key},
-            10,
+            5,
         )
         for key in able
     ]

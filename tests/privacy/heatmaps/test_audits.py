@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.audit import epsilon_lower_bound
-from explorer.privacy.heatmaps import (
-    shuffle_plan,
-)
+from explorer.privacy.heatmaps import shuffle_plan
 from explorer.privacy.heatmaps.shuffle_parameters import deficient_epsilon
 from explorer.privacy.heatmaps.shuffle_protocol import simulate
 from explorer.privacy.noise.bits import SeededBits
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.full
 def test_audit_shows_what_missing_noise_costs(missing):
     """Half of the noise missing: above ε for certain, and not above the exact level."""
     resolution, runs, n = 4, 20_000, 20
-    parts = (*([Fraction(0)] * 3), Fraction(1))
+    parts = (*([Fraction(0)] * 5), Fraction(1))
     present = round(n * (1 - missing))
     plan = shuffle_plan(parts, n, resolution, 1e-6)
     bits = SeededBits(np.random.default_rng(3))
