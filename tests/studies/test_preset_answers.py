@@ -42,6 +42,8 @@ SLOW = {
     "histograms/truncation",
     "itemwise/central",
     "itemwise/one-item",
+    "shuffle-rdp/figure-2c",
+    "shuffle-rdp/figure-3c",
     "shuffle-rdp/figure-4c",
     "shuffle-rdp/figure-5a",
 }
