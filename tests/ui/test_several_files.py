@@ -10,7 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog
 
 from tests.checkins.test_multifile import rows_of, write_part
-from tests.ui.test_five_clicks import SMALL_MAP
+from tests.ui.small_map import SMALL_MAP
 
 
 @pytest.fixture
