@@ -295,7 +295,7 @@ def experiment_command(
             printer.end(stopped=True)
             raise
         printer.end(stopped=False)
-        changed = [] if figure is None else _changed(ctx)
+        changed = [] if figure is None else _changed(ctx, figure)
         settings = {"seed": seed, "data_seed": arguments["data_seed"], **fixed}
         if thresholds is not None:
             settings[KEPT] = thresholds
@@ -399,11 +399,13 @@ def _fixed_parameters(
     return fixed, lists
 
 
-def _changed(ctx: click.Context) -> list[str]:
+def _changed(ctx: click.Context, figure: Figure) -> list[str]:
     """Return the options in place of what a figure says of itself, by name."""
     options = (*OWN, "settings", "mechanisms", "draws", "typed", "regions", "image")
     named = {"settings": "set", "typed": "region"}
-    given = (key for key in options if ctx.get_parameter_source(key) is ParameterSource.COMMANDLINE)
+    given = [key for key in options if ctx.get_parameter_source(key) is ParameterSource.COMMANDLINE]
+    if ctx.params["draws"] == figure.draws and "draws" in given:
+        given.remove("draws")
     return [named.get(key, key) for key in given]
 
 
