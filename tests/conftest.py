@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without looking for garbage: 10 s of processor time a worker instead of 17."""
+    """Collect without looking for garbage: 10 s of processor time a worker instead of 15."""
     gc.disable()
     try:
         return (yield)

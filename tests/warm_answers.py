@@ -3,7 +3,7 @@
 Most tests open the window on a map of the synthetic sample or on shuffled rounds, and are about
 something else; the distances of the map at its defaults took 2 s of processor time a window.
 Compute processes of tests find these six numbers, what is prepared for rounds at their defaults
-(4.9 s) and four whole answers (.4 s each) in a file (`slow_results`), and compute everything else
+(4.9 s) and four whole answers in a file (`slow_results`), and compute everything else
 as the program does. Programs that tests start, and benchmarks, compute everything.
 """
 

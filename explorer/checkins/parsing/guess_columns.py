@@ -797,6 +797,7 @@ def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") 
 
 
 _NO_DEGREES = (Reason.NOT_A_NUMBER, Reason.OUT_OF_RANGE)
+"""Reasons that coordinates have which are not written in decimal degrees."""
 
 
 def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:

@@ -388,8 +388,8 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     text = f"{name}: {error_phrase(value, statistic, unit)}."
     reach = result.number("range")
     if reach and claimed.value >= reach:
-        within = at_most(reach * value / claimed.value)
-        text = f"Not informative: any possible answer is within {within} {unit}. {text}"
+        off = at_most(reach * value / claimed.value)
+        text = f"Not informative: any possible answer is off by at most {off} {unit}. {text}"
     if user := result.number("user"):
         ratio = times(user / claimed.value)
         text += f" User-level DP, a different guarantee, has {ratio} that error."

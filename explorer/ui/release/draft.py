@@ -208,6 +208,8 @@ class Draft:
         For mechanisms that take any.
     read : mapping of MapKey to PriorMasses or str
         What those that were read hold, or why one can't be used.
+    known : dict of str to Plan or ParameterError
+        What was worked out of it already, by name of the method (`_once`).
     """
 
     population: str = ""
