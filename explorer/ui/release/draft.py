@@ -124,7 +124,7 @@ class LedgerState:
 def _once(work_out: Callable[[Draft], Plan]) -> Callable[[Draft], Plan]:
     """Let a draft, which does not change, work out a plan or why there is none only once.
 
-    A page asks eight times for each letter typed.
+    A page asks several times for each letter typed.
     """
 
     @wraps(work_out)
