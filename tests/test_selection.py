@@ -73,6 +73,7 @@ def test_ci_runs_both_parts_and_measures_sizes() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.findall(r"^(?:eval.*test_line.*|.*-m pytest.*)$", script, re.MULTILINE)[-2:] == [
         'eval "$test_line"',
-        ".venv/bin/python -m pytest -m full",
+        ".venv/bin/python -m pytest -m full || failed=1",
     ]
-    assert script.endswith("\n.venv/bin/python -m tests.size\n")
+    assert "\n    .venv/bin/python -m tests.size\n}" in script
+    assert script.endswith('wait "$style" || failed=1\ncat "$work/style"\nexit "$failed"\n')

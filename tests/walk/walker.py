@@ -19,7 +19,7 @@ from tests.walk import rules
 from tests.walk.asking import THOROUGH
 
 LONGEST_MS = 120_000
-PATIENCE_S = 600.0 if THOROUGH else 0.5
+PATIENCE_S = 600.0 if THOROUGH else 0.1
 """How long a simulation that tells its progress is watched."""
 
 
