@@ -314,6 +314,7 @@ def test_who_has_no_certificates_is_refused(
         DaskExecutor(Cluster(running.scheduler_address, str(tmp_path)))
 
 
+@pytest.mark.full
 def test_certificates_of_a_local_cluster_are_private_and_removed() -> None:
     with local_cluster(1) as cluster:
         folder = Path(cluster.security.tls_ca_file).parent
@@ -346,6 +347,7 @@ def test_a_folder_that_workers_do_not_see_is_refused(running: Any, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_a_shared_folder_is_seen_by_all_and_removed(running: Any, tmp_path: Path) -> None:
     pool = DaskExecutor(reached(running, shared_folder=str(tmp_path)))
     try:

@@ -84,8 +84,8 @@ ON_A_SPACE = ("frequency", "itemwise", "users-data")
 """Studies whose spaces are those of linear-queries, which walks through what describes them."""
 CURVES = [info.id for info in study_infos() if info.workspace == "bounds"]
 CURVES.remove("shuffle-rdp")  # every axis of it: `test_shuffle_accountant`
-SLOW = ("private-regression",)
-"""Studies that take more than five seconds for three points of every quantity."""
+SLOW = ("histograms", "private-regression")
+"""Studies that take more than three seconds for three points of every quantity."""
 
 
 @cache

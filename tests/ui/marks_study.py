@@ -121,7 +121,7 @@ class MarksStudy(Study):
             Kind.INTEGER,
             5,
             1,
-            50,
+            500,
             group="simulation",
             relevant_when=_ONLY_SLOW,
         ),

@@ -127,7 +127,10 @@ def with_group(window, qtbot):
 @pytest.mark.main_path
 @pytest.mark.parametrize(
     ("name", "write", "limit"),
-    [("snap.tsv", write_snap, 7), ("besuche.csv", write_german, 8)],
+    [
+        ("snap.tsv", write_snap, 7),
+        pytest.param("besuche.csv", write_german, 8, marks=pytest.mark.full),
+    ],
 )
 def test_a_file_is_released_in_few_steps(
     opened_window, qtbot, tmp_path, name, write, limit

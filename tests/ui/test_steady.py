@@ -22,7 +22,10 @@ def seen(page) -> tuple:
 
 
 @pytest.mark.main_path
-@pytest.mark.parametrize(("study", "key"), [("shuffle-rdp", "eps0"), ("itemwise", "alpha")])
+@pytest.mark.parametrize(
+    ("study", "key"),
+    [("shuffle-rdp", "eps0"), pytest.param("itemwise", "alpha", marks=pytest.mark.full)],
+)
 def test_a_drag_changes_neither_curves_nor_claim_and_axes_only_grow(
     open_window, settled, qtbot, study, key
 ) -> None:

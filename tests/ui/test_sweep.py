@@ -65,7 +65,6 @@ def grid(window, sweep, qtbot):
     return computed(qtbot, sweep)
 
 
-@pytest.mark.main_path
 def test_a_typed_grid_is_computed_and_every_plot_has_the_studys_numbers(
     window, sweep, grid, settled, qtbot
 ) -> None:
@@ -84,6 +83,7 @@ def test_a_typed_grid_is_computed_and_every_plot_has_the_studys_numbers(
             np.testing.assert_allclose(s.y, alone.y, rtol=1e-12)
 
 
+@pytest.mark.full
 def test_what_computes_is_not_in_the_windows_process() -> None:
     import subprocess
     import sys
