@@ -108,6 +108,7 @@ def test_a_statement_is_stopped_by_interrupting_it(large: dict[str, Path], tmp_p
     assert left(tmp_path / "c") == []
 
 
+@pytest.mark.full
 def test_a_failing_listener_stops_the_load(large: dict[str, Path], tmp_path: Path) -> None:
     def broken(progress: Progress) -> None:
         raise RuntimeError(progress.stage)

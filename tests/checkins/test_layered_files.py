@@ -69,6 +69,7 @@ def test_what_is_no_point_is_rejected_and_counted(kind: str, tmp_path: Path) -> 
         assert Reason.NOT_A_POINT.value in said
 
 
+@pytest.mark.full
 def test_a_geopackage_with_several_layers_asks_which(tmp_path: Path) -> None:
     path = tmp_path / "city[1].gpkg"
     for layer, lat in (("north", 53.0), ("south", 47.0)):

@@ -53,6 +53,7 @@ def test_weighted_rows_without_times(real_checkins: Path) -> None:
             data.points(US, start="2010-01-01")
 
 
+@pytest.mark.full
 def test_foursquare_with_hexadecimal_places(real_checkins: Path) -> None:
     with opened(real_checkins, "foursquare-new-york.txt.gz") as data:
         assert data.report.physical_lines == 227_428

@@ -93,6 +93,7 @@ def test_bytes_do_not_depend_on_the_process():
     assert str(digests()) == there.strip()
 
 
+@pytest.mark.full
 def test_a_users_own_matplotlib_settings_change_nothing_and_stay():
     import matplotlib
 

@@ -142,6 +142,7 @@ def test_metrics_stand_beside_the_true_map():
     assert "EMD in [0.1, 0.2] sides" in text
 
 
+@pytest.mark.full
 def test_basemap_credits_and_scale_bar_are_drawn():
     result = maps()
     data = figure_bytes(result, view_of(result), RECIPE, "svg")

@@ -47,6 +47,7 @@ def test_recipes_come_back(fmt, tmp_path):
     assert question(renamed) == ODD
 
 
+@pytest.mark.full
 def test_pillow_reads_the_pngs_recipe(tmp_path):
     write(tmp_path / "out.png")
     with Image.open(tmp_path / "out.png") as image:

@@ -19,6 +19,7 @@ def test_killed_at_random_moments_nothing_is_shown_that_was_not_paid(tmp_path: P
     assert sum(found.values()) > 0
 
 
+@pytest.mark.full
 def test_of_many_processes_one_gets_the_last_epsilon(tmp_path: Path) -> None:
     assert race.race(tmp_path, count=5) == 1
 

@@ -126,6 +126,7 @@ def test_bad_files_are_explained(map_page: MapPage, tmp_path) -> None:
     assert map_page.map.backgrounds.listed == ()
 
 
+@pytest.mark.full
 def test_lines_lie_above_pictures(map_page: MapPage, blue_tiles, tmp_path) -> None:
     line = {"type": "LineString", "coordinates": [[-170, 0], [170, 1]]}
     opened_background(map_page, write_geojson(tmp_path / "l.geojson", line))

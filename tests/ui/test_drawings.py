@@ -80,6 +80,7 @@ def test_how_far_the_nearest_is_stands_below_with_what_only_the_curator_knows(
     assert "curator" in caption.accessibleDescription()
 
 
+@pytest.mark.full
 def test_points_stand_beside_and_the_pane_is_used_again_for_a_heatmap(map_page: MapPage) -> None:
     choose(map_page.map.add_menu, "Noisy points, as points")
     result = map_page.answered()

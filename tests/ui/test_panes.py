@@ -85,6 +85,7 @@ def test_a_map_is_added_changed_and_closed_each_in_one_step(map_page: MapPage) -
     np.testing.assert_array_equal(panes.panes["private:least-squares"].image.image, again)
 
 
+@pytest.mark.full
 def test_menus_offer_what_is_not_shown_and_six_are_enough(map_page: MapPage) -> None:
     offered = entries(map_page.map.add_menu)
     assert offered.index("True map, curator only") < offered.index("Error per cell")

@@ -18,6 +18,7 @@ NAME = "<h1>a & b<img height=9000>.txt"
 ROW = "{0}\t2010-10-{1:02d}T12:00:00Z\t40.{0}5\t-73.5\t{0}\n"
 
 
+@pytest.mark.full
 def test_every_label_states_how_it_reads_its_text() -> None:
     """Without an explicit format Qt guesses, and takes a name with a tag for HTML."""
     found = []
