@@ -37,7 +37,7 @@ class Walk:
     """
 
     axes: tuple[Values, ...] = ({},)
-    axis_points: int = 5
+    axis_points: int = 11
     parameters: tuple[Values, ...] = ()
     guaranteed: bool = False
 
@@ -57,15 +57,16 @@ WALKS = {
     ),
     "frequency": Walk(
         axes=tuple({**m, **CLUSTERED} for m in MODELS),
-        axis_points=3,
+        axis_points=5,
         parameters=tuple({**m, "m": 100, "n": 50, "trials": 2, "audit_runs": 1000} for m in MODELS),
     ),
     "heatmap-theory": Walk(guaranteed=True, parameters=({"trials": 2, "audit_runs": 1000},)),
     "itemwise": Walk(
-        axes=MODELS, axis_points=3, parameters=({"m": 100, "n": 200, "audit_runs": 1000},)
+        axes=MODELS, axis_points=5, parameters=({"m": 100, "n": 200, "audit_runs": 1000},)
     ),
     "linear-queries": Walk(
         axes=tuple({**m, "query": "landmarks"} for m in MODELS),
+        axis_points=5,
         parameters=({"query": "landmarks", "audit_runs": 1000},),
     ),
     "unbounded": Walk(parameters=({},)),

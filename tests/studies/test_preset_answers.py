@@ -57,7 +57,7 @@ SLOW = {
     "shuffle-rdp/figure-5b",
     "shuffle-rdp/renyi-order",
 }
-"""Presets that take half a second of processor time or more."""
+"""Presets that took more than half a second of processor time."""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import (
-    Fidelity,
     Kind,
     default_request,
     default_sweep,
@@ -91,9 +90,8 @@ def walk_axis(study, what, key, points=11, context=None, **values):
 def walk_parameter(study, key, context=None, **values):
     """Answer the quantities that a parameter matters for with it at both ends, or at every choice.
 
-    Where it is an axis, `walk_axis` passes through both ends: the first answer to one quantity
-    tells what stands beside the plot there. A request is asked once in a context: parameters have
-    defaults in common.
+    Where it is an axis, `walk_axis` passes through both ends: one quantity tells what stands beside
+    the plot there. A request is asked once in a context: parameters have defaults in common.
     """
     p = parameter(study, key)
     if p.numeric:
@@ -107,15 +105,11 @@ def walk_parameter(study, key, context=None, **values):
     context = context or Context()
     asked = context.cached("asked", set)
     matters = [q for q in study.quantities if q.key in (p.quantities or (q.key,))]
-    axis = any(key in q.sweeps for q in study.quantities)
     for what in [matters[0], *(q for q in matters[1:] if key not in q.sweeps)]:
         for value in ends:
             sweep = replace(default_sweep(study, what.sweeps[0]), points=2)
             request = replace(
-                default_request(study, **{**values, key: value}),
-                quantity=what.key,
-                sweep=sweep,
-                fidelity=Fidelity.COARSE if axis else Fidelity.FULL,
+                default_request(study, **{**values, key: value}), quantity=what.key, sweep=sweep
             )
             if request not in asked:
                 asked.add(request)

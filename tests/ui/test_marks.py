@@ -254,7 +254,7 @@ def test_progress_is_shown_and_escape_stops_the_work(window, settled, qtbot) -> 
     from explorer.ui.controllers.activity import ActivityBar
 
     bar = window.findChild(ActivityBar)
-    window.session.set_value("steps", 500)  # 25 s: it is stopped on any machine
+    window.session.set_value("steps", 500)  # takes 25 s: even a slow window stops it
     window.session.set_value("mode", "slow")
     qtbot.waitUntil(lambda: bar.isVisible() and bar.bar.isVisible() and bar.bar.value() > 100)
     assert "%" in bar.words.text()
