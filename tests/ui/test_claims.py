@@ -30,6 +30,7 @@ from explorer.studies.base.claims import (
 from explorer.studies.base.study import Series
 from explorer.studies.registry import get_study
 from explorer.ui.bounds.legend import Legend
+from explorer.ui.panels.headline import HeadlineStrip
 from tests import snapshots
 from tests.studies.preset_answers import answer
 
@@ -238,12 +239,13 @@ def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(
     assert not panel.behind
 
 
-def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settled) -> None:
+def test_the_guarantee_opens_at_its_top_for_another_question(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
     window.resize(1200, 600)
     window.guarantee.in_full.setChecked(True)  # longer than the window is high
     settled(window)
     bar = window.guarantee.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)  # it is laid out after it is written
     bar.setValue(bar.maximum())
     assert bar.value() > 0
     window.session.set_value("eps0", 1.0)
@@ -407,6 +409,22 @@ def test_without_an_applicable_bound_the_answer_says_so() -> None:
     assert evaluate_claim(none) is None
     assert headline_of(study, none, None) == NO_BOUND_APPLIES
     assert headline_of(study, replace(none, complete=False), None) == NO_BOUND_YET
+
+
+def test_an_exact_number_that_is_claimed_says_that_it_is_rounded_up_and_in_what(qtbot) -> None:
+    strip = HeadlineStrip()
+    qtbot.addWidget(strip)
+    result = answer("linear-queries", "city-rmse")
+    claim = evaluate_claim(result)
+    assert claim is not None
+    assert claim.series.role is Role.EXACT
+    strip.show_result(result, claim)
+    assert "≤" in strip.number.text()
+    shown = strip.role.text().split(", ")
+    assert shown == ["exact", "rounded up", "RMS", "of the largest distance"]
+    # The promise needs no δ, though Gaussian noise beside it does.
+    assert [delta for _, delta in claim.text.pairs] == [0.0]
+    assert dict(result.request.values)["delta"] > 0
 
 
 def test_a_plot_without_curves_says_what_to_do(open_window, settled) -> None:

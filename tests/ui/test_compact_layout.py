@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 
+from explorer.ui.panels.guarantee import RAIL_TITLE
 from tests.ui.access import check
 
 
@@ -24,8 +25,10 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
     assert dock.isHidden()
     saved = window.saved_layout()
     odds, failing = window.guarantee.brief()
+    assert odds
+    assert failing == 0
     assert narrow.rail.odds.text().split() == odds.split()
-    assert narrow.rail.failing.text() == f"✗ {failing}"
+    assert narrow.rail.failing.text() == ""
     assert odds in narrow.rail.accessibleName()
     assert plot.end_names.size().width() == 0
     assert check(window) == []
@@ -48,3 +51,26 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
     assert dock.isVisible()
     assert narrow.overlay.isHidden()
     assert narrow.rail.isHidden()
+
+
+def test_the_strip_counts_failing_conditions_and_says_no_odds_where_none_are_known(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="linear-queries")
+    settled(window)
+    window.resize(1024, 720)
+    rail = window.compact_layout.rail
+    qtbot.waitUntil(rail.isVisible)
+    before = rail.grab().toImage()
+    window.guarantee.brief = lambda: ("73 %", 2)
+    window.guarantee.written.emit()
+    assert (rail.failing.text(), rail.odds.text()) == ("✗ 2", "73\n%")
+    window.guarantee.brief = lambda: ("", 0)
+    window.guarantee.written.emit()
+    assert (rail.failing.text(), rail.odds.text()) == ("", "")
+    assert "no odds" in rail.accessibleName()
+    bare = rail.grab().toImage()
+    title = QRect(0, 0, rail.width(), rail.fontMetrics().horizontalAdvance(RAIL_TITLE))
+    assert bare.copy(title) == before.copy(title), "the title stays where it is"
+    colours = {bare.pixel(x, y) for x in range(title.width()) for y in range(title.height())}
+    assert len(colours) > 2, "and is written"

@@ -381,10 +381,12 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     name = LinearQueries.short_names.get(claimed.series.key, claimed.series.label)
     length = next((r for r in result.readouts if r.key == f"{claimed.series.key}_length"), None)
     value, unit = claimed.value, "in the query's own unit"
+    number = claimed.text.number
+    if result.request["query"] in IN_LENGTHS:
+        unit = "of the largest distance"
+        number += f" {unit}"
     if length is not None and length.value is not None:
         value, unit = length.value, length.unit
-    elif result.request["query"] in IN_LENGTHS:
-        unit = "of the largest distance"
     text = f"{name}: {error_phrase(value, statistic, unit)}."
     reach = result.number("range")
     if reach and claimed.value >= reach:
@@ -393,7 +395,7 @@ def _headline(result: Result, claimed: ClaimedBound | None) -> Headline | None:
     if user := result.number("user"):
         ratio = times(user / claimed.value)
         text += f" User-level DP, a different guarantee, has {ratio} that error."
-    return Headline(claimed.text.number, text, statistic=statistic)
+    return Headline(number, text, statistic=statistic)
 
 
 _AXES = ("alpha", "n", "delta", "landmarks", "dim", "p", "eps", "width", "slope")

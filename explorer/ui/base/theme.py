@@ -390,7 +390,6 @@ def _sheet(c: Palette) -> str:
         border-left: 2px solid {c.accent}; }}
     QLabel#rail-odds {{ font-size: 8pt; font-weight: 700; }}
     QLabel#rail-failing {{ color: {c.bad}; font-weight: 700; }}
-    QLabel#rail-failing:disabled {{ color: {c.muted}; font-weight: 400; }}
     QFrame#over {{ background: {c.panel}; border: 1px solid {c.border}; }}
     QToolButton#axis-title {{ font-weight: 600; padding: 1px 4px; }}
     QToolButton#axis-title::menu-indicator {{ image: none; width: 0; }}

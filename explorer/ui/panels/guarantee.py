@@ -674,10 +674,14 @@ def _margin(item: Condition) -> str:
 
 
 WIDTH = 44
+RAIL_TITLE = "Guarantee"
+_RAIL_MARGIN = 10
 
 
 class GuaranteeRail(QToolButton):
-    """Strip with odds and number of failing conditions; a click requests the panel.
+    """Strip with its title, odds and number of failing conditions; a click requests the panel.
+
+    What is not known or does not fail is left out, so that an empty strip still says what it opens.
 
     Parameters
     ----------
@@ -694,9 +698,10 @@ class GuaranteeRail(QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.odds, self.failing = styled_label("rail-odds"), styled_label("rail-failing")
         column = QVBoxLayout(self)
-        column.setContentsMargins(1, 10, 1, 10)
+        title = self.fontMetrics().horizontalAdvance(RAIL_TITLE)
+        column.setContentsMargins(1, 2 * _RAIL_MARGIN + title, 1, _RAIL_MARGIN)
         column.setSpacing(12)
-        for label in (self.odds, self.failing):
+        for label in (self.failing, self.odds):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
@@ -706,13 +711,23 @@ class GuaranteeRail(QToolButton):
 
     def _show(self) -> None:
         odds, failing = self._panel.brief()
-        self.odds.setText(odds.replace(" %", "\n%") or "–")
-        self.failing.setText(f"✗ {failing}")
-        self.failing.setEnabled(failing > 0)
+        self.odds.setText(odds.replace(" %", "\n%"))
+        self.failing.setText(f"✗ {failing}" if failing else "")
         text = f"an attacker is right at most {odds} of the time" if odds else "no odds"
         unmet = f"{failing} condition{'' if failing == 1 else 's'} not met"
         self.setAccessibleName(f"Guarantee: {text}, {unmet}")
         self.setToolTip(f"Guarantee: {text}, {unmet}. Show it over the plot (Ctrl+G)")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Write the title from top to bottom."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.ButtonText))
+        painter.translate(self.width(), _RAIL_MARGIN)
+        painter.rotate(90)
+        width = self.fontMetrics().horizontalAdvance(RAIL_TITLE)
+        painter.drawText(0, 0, width, self.width(), Qt.AlignmentFlag.AlignCenter, RAIL_TITLE)
+        painter.end()
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""

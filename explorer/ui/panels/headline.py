@@ -195,13 +195,15 @@ class HeadlineStrip(QFrame):
         if result is None:
             return ""
         study, values = get_study(result.request.study), dict(result.request.values)
+        pairs = claim.text.pairs if claim is not None else ()
+        pure = bool(pairs) and not any(delta for _, delta in pairs)  # holds for every δ
         at = [
             parameter_text(p, values[p.key])
             for p in study.parameters
-            if p.symbol in ("δ", "δ′") and relevant(p, values, result.request.quantity)
+            if not pure and p.symbol in ("δ", "δ′") and relevant(p, values, result.request.quantity)
         ]
         signs = [role.value for role in _SIGNED if f" {role.glyph} " in f" {answer.number}"]
-        role = [claim.series.role.value] if claim is not None else signs[:1]
+        role = [_claimed_role(claim)] if claim is not None else signs[:1]
         shown = str(answer.statistic) if answer.statistic is not None else ""
         return ", ".join(filter(None, (*role, shown, self._unit, *at)))
 
@@ -233,6 +235,13 @@ def _without_long_unit(number: str) -> tuple[str, str]:
     relation = re.search(r"[≤≥≈=<>] ?\S+", number)
     unit = number[relation.end() :].strip() if relation else ""
     return (number[: relation.end()], unit) if relation and len(unit) > _UNIT else (number, "")
+
+
+def _claimed_role(claim: ClaimedBound) -> str:
+    """Return the role of a claim; an exact number is claimed as a bound, see `number_text`."""
+    role = claim.series.role
+    rounded = {"≤": ", rounded up", "≥": ", rounded down"} if role is Role.EXACT else {}
+    return role.value + next((t for sign, t in rounded.items() if sign in claim.text.number), "")
 
 
 def _name(result: Result | None, claim: ClaimedBound) -> str:
