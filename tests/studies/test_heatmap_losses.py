@@ -191,7 +191,7 @@ def test_slow_ones_are_not_judged(context: FakeContext) -> None:
 
 
 def test_without_a_worker_only_the_sentence_and_without_a_truth_nothing() -> None:
-    request = request_for(fidelity=Fidelity.FULL, resolution=16)
+    request = request_for(fidelity=Fidelity.FULL, resolution=64)
     alone = answers(request, NoWorkerContext(FakeData()))[-1]
     assert alone.final
     assert set(KEYS[:3]) == set(KEYS) & {r.key for r in alone.readouts}
@@ -201,6 +201,14 @@ def test_without_a_worker_only_the_sentence_and_without_a_truth_nothing() -> Non
     empty = answers(replace(request, seed=1), FakeContext(data))[-1]
     assert empty.complete
     assert not set(KEYS) & {r.key for r in empty.readouts}
+
+
+def test_coarse_maps_need_no_worker() -> None:
+    request = request_for(fidelity=Fidelity.FULL, resolution=32)
+    alone, usual = (answers(request, c(FakeData()))[-1] for c in (NoWorkerContext, FakeContext))
+    assert alone.final
+    assert set(KEYS) <= {r.key for r in alone.readouts}
+    assert alone.readouts == usual.readouts
 
 
 def test_the_answer_in_front_tells_what_the_metrics_know_and_nothing_of_a_private_map(

@@ -294,8 +294,8 @@ def _group(target: _Target) -> Group:
     return kind(m, n, near, far, which)
 
 
-def _alpha0_at(alpha: float, target: _Target) -> float:
-    """Return f(α), at least α/m."""
+def _alpha0_at(alpha: float, target: _Target, start: float | None = None) -> float:
+    """Return f(α), at least α/m; `start` is ln of its rough root, if known."""
     group, log_target = _group(target), target[-1]
     if log_target >= 0.0:
         # δ' = 1 promises nothing.
@@ -317,14 +317,16 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
         below, above = (group.guess(alpha, math.exp(x + t)) for t in (-1e-4, 1e-4))
         return (above - below) / 2e-4
 
-    start = group.rough_log_alpha0(alpha, log_target)
+    if start is None:
+        start = group.rough_log_alpha0(alpha, log_target)
     find = safe_side if group.coarse else root_near
     alpha0 = math.exp(find(excess, slope, low, start, high))
     if group.coarse and not group.alone:
         # The rough root may lie below that of the argument it improves on.
         plain = (*target[:5], Group, log_target)
-        if math.exp(_group(plain).rough_log_alpha0(alpha, log_target)) > alpha0 * (1 - 3e-3):
-            alpha0 = max(alpha0, _alpha0_at(alpha, plain))
+        rough = _group(plain).rough_log_alpha0(alpha, log_target)
+        if math.exp(rough) > alpha0 * (1 - 3e-3):
+            alpha0 = max(alpha0, _alpha0_at(alpha, plain, rough))
     # At low itself only α/m is known to be enough, which may be less.
     certified = alpha0 if log_delta(alpha0) <= log_target else 0.0
     return min(max(certified, _per_item(alpha, group.m)), checks.MAX_EPSILON)

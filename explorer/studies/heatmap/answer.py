@@ -73,6 +73,8 @@ from explorer.studies.heatmap.text import AVERAGE_ERROR, FAR, in_unit
 LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
 interval from as many blocks stands."""
+_COMPARED_HERE = 32 * 32
+"""Cells whose distance takes 10 ms, less than to send them to a worker, which may have to start."""
 
 
 def answers(request: Request, context: Context) -> Iterator[Result]:
@@ -374,8 +376,8 @@ class _Comparison:
         drawn_request = request_of_surface(task.request, key).with_value("beside", "")
         interval: Interval = task.context.cached(
             ("heatmap distance", drawn_request, step, sides),
-            lambda: task.context.run_in_worker(
-                step.function, self._maps[key], self._truth, *step.arguments, *sides
+            lambda: compared_maps(
+                task.context, step.function, self._maps[key], self._truth, *step.arguments, *sides
             ),
         )
         return interval
@@ -386,8 +388,8 @@ class _Comparison:
         drawn_request = request_of_surface(task.request, key).with_value("beside", "")
         error: Interval = task.context.cached(
             ("heatmap average error", drawn_request),
-            lambda: task.context.run_in_worker(
-                exact_distance, self._sums[key], self._true_sums, *self._sides
+            lambda: compared_maps(
+                task.context, exact_distance, self._sums[key], self._true_sums, *self._sides
             ),
         )
         return error
@@ -431,6 +433,16 @@ class _Comparison:
                 for key, error in self._errors.items()
             ),
         )
+
+
+def compared_maps(
+    context: Context, function: Callable[..., Any], p: NDArray[Any], q: NDArray[Any], *args: Any
+) -> Any:
+    """Return ``function(p, q, *args)`` of two maps; coarse ones are compared in this process."""
+    context.check()
+    if p.size <= _COMPARED_HERE:
+        return function(p, q, *args)
+    return context.run_in_worker(function, p, q, *args)
 
 
 @dataclass(frozen=True)

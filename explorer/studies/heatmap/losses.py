@@ -45,7 +45,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.heatmap import contributions
-from explorer.studies.heatmap.answer import LARGEST_EXACT, answers
+from explorer.studies.heatmap.answer import LARGEST_EXACT, answers, compared_maps
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.guarantee import in_words_of, unit_of
 from explorer.studies.heatmap.mechanisms import mechanism_of
@@ -151,8 +151,8 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Scala
 
     interval = context.cached(
         ("heatmap bias of rule", counted, level, sigma),
-        lambda: context.run_in_worker(
-            exact_distance, blocks(counted), blocks(Counted(counted.rows))
+        lambda: compared_maps(
+            context, exact_distance, blocks(counted), blocks(Counted(counted.rows))
         ),
     )
     bias = float((interval.low + interval.high) / 2)
@@ -286,8 +286,8 @@ def _distance_of_misplaced(compared: _Compared, result: Result) -> float | None:
         return None
     loss: LossStatistics = context.cached(
         ("heatmap loss", compared.cache_request, finest, known),
-        lambda: context.run_in_worker(
-            loss_statistics, truth, private, *region.sides, finest, known
+        lambda: compared_maps(
+            context, loss_statistics, truth, private, *region.sides, finest, known
         ),
     )
     return loss.mean_km
@@ -444,7 +444,7 @@ def _distances(compared: _Compared) -> tuple[float, ...]:
     truth = block_sums(compared.truth, BLOCKS)
 
     def distance(sums: NDArray[Any]) -> float:
-        interval = context.run_in_worker(exact_distance, sums, truth)
+        interval = compared_maps(context, exact_distance, sums, truth)
         context.check()
         return float((interval.low + interval.high) / 2)
 
