@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tests.qt_robot import WaitingBot
 
 tune_imports()
+atexit.register(gc.freeze)  # else a worker looks for garbage for four seconds while it ends
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # As in the program. Threads of BLAS that wait for each other take the processor from other workers:
 # 830 tests of heatmaps and learning take 57 s on two processors with one thread, 98 s with two.
