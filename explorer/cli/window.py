@@ -104,6 +104,8 @@ def window_command(
     from explorer.ui.app.launch import run_window
     from explorer.ui.app.options import WindowOptions
 
+    for path in filter(None, (data, recipe)):
+        path.stat()  # a name that is mistyped is refused before the window is made
     code = run_window(
         WindowOptions(
             study=study,

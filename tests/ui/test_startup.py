@@ -168,8 +168,9 @@ REFUSED = {
     ("--study", "shuffle-rdp", "--set", "T=-1"): ("T: choose",),
     ("--study", "shuffle-rdp", "--recipe", "nowhere.png"): ("nowhere.png",),
     ("--recipe", "{table}"): ("distances.csv", "space_matrix=FILE"),
-    # last: it has made the application
     ("--study", "shuffle-rdp", "--data", "nowhere.txt"): ("nowhere.txt",),
+    # last: it has made the application
+    ("--study", "shuffle-rdp", "--data", "{empty}"): ("empty.txt is empty",),
 }
 REFUSALS = """
 import ast, sys
@@ -182,7 +183,10 @@ for words in ast.literal_eval(sys.argv[1]):
 
 def test_what_cannot_be_shown_ends_with_a_sentence(tmp_path, table) -> None:
     picture = tmp_path / "shot.png"
-    refused = {tuple(w.format(table=table) for w in words): why for words, why in REFUSED.items()}
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    files = {"table": table, "empty": empty}
+    refused = {tuple(w.format(**files) for w in words): why for words, why in REFUSED.items()}
     done = run("-c", REFUSALS, str(list(refused)), str(picture), home=tmp_path / "s")
     assert not {"0", "3"} & set(done.stdout.split())
     assert len(done.stdout.split()) == len(refused)
