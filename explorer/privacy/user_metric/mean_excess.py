@@ -270,7 +270,7 @@ def _sum(
     level = gap / 2
     b = np.maximum(np.ceil(N * level) - 1, 0.0)
     # Everything is scaled so that the middle of the window has no extreme numbers.
-    centre = float(np.clip(np.rint(tilt.mean), N[0], N[-1]))
+    centre = float(min(max(np.rint(tilt.mean), N[0]), N[-1]))
     log_f = log_half_pmf(b, N) if N.size < _MIN_RUN else _half_run(N, b, int(centre - N[0]))
     shift = centre * tilt.kl
     f = np.exp(log_f + shift)
@@ -326,7 +326,7 @@ def _sums(
     ratio = np.array([log_p[i, j] - log_q[i, j] for i, j, _ in cells])[:, None]
     weight = runs + (N - low) * ratio
     tops = [
-        float(np.clip(math.floor((total + 1) * math.exp(log_p[i, j])), low, high))
+        float(min(max(math.floor((total + 1) * math.exp(log_p[i, j])), low), high))
         for i, j, _ in cells
     ]
     for row, (i, j, _), top in zip(weight, cells, tops, strict=True):
