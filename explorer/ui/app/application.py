@@ -66,7 +66,7 @@ def window_icon() -> QIcon:
 _STARTED_MS = 2000
 """Delay after which all long-lived objects (modules, the window) exist."""
 _UNSEEN_MS = 1000
-"""Delay after which the rest is built even if nothing was painted: a window may start hidden."""
+"""Delay after which the rest follows even if nothing was painted: a window may start hidden."""
 _IMPORTED = ("explorer.ui.app.parts", "explorer.ui.app.startup")
 """Modules imported behind the start page, one per step, so that input is handled in between."""
 
@@ -155,6 +155,9 @@ class Application(QObject):
         self._show_greeting()
         if self._opening is not None:
             self._opening.begin()
+            opened = self._opening.open_first
+            self.window.painted.connect(opened, Qt.ConnectionType.QueuedConnection)
+            QTimer.singleShot(_UNSEEN_MS, opened)
             self.window.show()
             return
         imports: list[Callable[[], object]] = [partial(import_module, name) for name in _IMPORTED]
@@ -229,6 +232,7 @@ class Application(QObject):
             self.window.show_problem(Problem("session", self.session_store.complaint))
         assert self._opening is not None
         self._opening.begin()
+        QTimer.singleShot(0, self._opening.open_first)
 
     def _abort_building(self, behind: IdleTasks) -> None:
         """Stop building behind a closed window."""

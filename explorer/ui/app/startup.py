@@ -68,7 +68,7 @@ class Startup(QObject):
         super().__init__(window)
         self.options, self.session_store, self.window = options, session_store, window
         self.exit_code = 0
-        self._first_data = True
+        self._first_data, self._opened = True, False
         self._preset: Preset | None = None
         self._settings: dict[str, Value] = {}
         self.service = service
@@ -77,7 +77,7 @@ class Startup(QObject):
         window.build(self.session, self.service)
 
     def begin(self) -> None:
-        """Show the last view and open the data."""
+        """Show the last view; `open_first` opens the data."""
         self.session_store.follow(self.window)
         self.window.data.loaded.connect(self._loaded)
         self.window.data.failed.connect(self._first_failed)
@@ -85,7 +85,6 @@ class Startup(QObject):
             self.window.start.leave()
         if self.options.tour is not None:
             self.window.start_tour(self.options.tour)
-        QTimer.singleShot(0, self._open_first)
         if self.options.screenshot is not None:
             self._begin_screenshot()
 
@@ -120,7 +119,11 @@ class Startup(QObject):
             session.set_seed(self.options.seed)
         return Session(session.state, first_values)
 
-    def _open_first(self) -> None:
+    def open_first(self) -> None:
+        """Open the data and ask for the first answer, once."""
+        if self._opened:
+            return
+        self._opened = True
         self.window.parameter_files.restored.connect(self._files_restored)
         self.window.parameter_files.restore(self.session_store.files)
         if not self.session_store.files:
