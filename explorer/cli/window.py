@@ -105,7 +105,8 @@ def window_command(
     from explorer.ui.app.options import WindowOptions
 
     for path in filter(None, (data, recipe)):
-        path.stat()  # a name that is mistyped is refused before the window is made
+        if not path.exists():  # refused before the window is made, which takes seconds
+            raise ValueError(f"{path.name} does not exist; check its name and folder.")
     code = run_window(
         WindowOptions(
             study=study,

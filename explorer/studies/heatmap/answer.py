@@ -74,7 +74,7 @@ LARGEST_EXACT = 256
 """Largest Δ whose exact earth mover's distance is asked for, as 512² takes a minute; beyond, the
 interval from as many blocks stands."""
 _COMPARED_HERE = 32 * 32
-"""Cells whose distance takes 10 ms, less than to send them to a worker, which may have to start."""
+"""Cells whose distance takes at most 10 ms: no worker has to start for it."""
 
 
 def answers(request: Request, context: Context) -> Iterator[Result]:

@@ -316,7 +316,7 @@ def _sheet(c: Palette) -> str:
         color: {c.accent}; border-color: transparent; border-bottom-color: {c.accent}; }}
     QFrame#card {{ background: {c.panel}; border: 1px solid {c.border}; border-radius: 6px; }}
     QFrame#tour {{ background: {c.field}; border: 1px solid {c.accent}; border-radius: 6px; }}
-    QLabel#card-title {{ font-weight: 700; }}
+    #card-title {{ font-weight: 700; }}
     QLabel#pane-stamp {{ color: {c.warn}; background: {c.warn_back}; font-size: 8pt;
                          font-weight: 700; padding: 1px 8px; }}
     QPushButton#door {{ background: {c.accent}; color: {c.on_accent}; border-color: {c.accent};

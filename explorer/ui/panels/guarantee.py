@@ -681,7 +681,7 @@ _RAIL_MARGIN = 10
 class GuaranteeRail(QToolButton):
     """Strip with its title, odds and number of failing conditions; a click requests the panel.
 
-    What is not known or does not fail is left out, so that an empty strip still says what it opens.
+    Odds that are not known are left out, and so is a number of zero.
 
     Parameters
     ----------

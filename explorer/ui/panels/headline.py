@@ -240,8 +240,10 @@ def _without_long_unit(number: str) -> tuple[str, str]:
 def _claimed_role(claim: ClaimedBound) -> str:
     """Return the role of a claim; an exact number is claimed as a bound, see `number_text`."""
     role = claim.series.role
-    rounded = {"≤": ", rounded up", "≥": ", rounded down"} if role is Role.EXACT else {}
-    return role.value + next((t for sign, t in rounded.items() if sign in claim.text.number), "")
+    for sign, way in (("≤", "up"), ("≥", "down")):
+        if role is Role.EXACT and sign in claim.text.number:
+            return f"{role.value}, rounded {way}"
+    return role.value
 
 
 def _name(result: Result | None, claim: ClaimedBound) -> str:
