@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_right
 from fractions import Fraction
+from itertools import accumulate
 
 import mpmath
 import numpy as np
@@ -19,6 +21,7 @@ from explorer.privacy.noise.bits import (
     inverse_e,
     packed,
     uniform_below,
+    weighted_choice,
 )
 
 
@@ -63,6 +66,43 @@ def test_large_uniform_numbers_are_uniform():
     for cells, number in (((drawn * 12) // bound, 12), (drawn % 7, 7)):
         counts = np.bincount(cells.astype(np.int64), minlength=number)
         assert stats.chisquare(counts).pvalue > 1e-6
+
+
+@given(
+    st.lists(st.integers(0, 2**130) | st.integers(0, 5), min_size=1, max_size=9),
+    st.integers(0, 40),
+    st.integers(0, 10**6),
+)
+def test_choices_by_weight_are_those_of_the_uniform_number(weights, size, seed):
+    sums = list(accumulate([*weights[:-1], weights[-1] + 1]))
+    chosen = weighted_choice(sums, size, SeededBits(np.random.default_rng(seed)))
+    drawn = uniform_below(sums[-1], size, SeededBits(np.random.default_rng(seed)))
+    assert chosen.tolist() == [bisect_right(sums, u) for u in drawn.tolist()]
+
+
+@pytest.mark.parametrize("weights", [(1, 2, 0, 5), (3, 3), (4,), (1,), (0, 0, 7), (2**64, 2**64)])
+def test_choices_by_weight_by_enumeration(weights):
+    """Of all leading patterns every index is chosen as often as its weight says."""
+    unit = 2**64 if max(weights) >= 2**64 else 1
+    sums = list(accumulate(weights))
+    width = (sums[-1] // unit - 1).bit_length()
+    seen = []
+    for pattern in range(1 << width):
+        # Two words where the numbers need more than 64 bits.
+        whole = pattern << (64 - width)
+        words = [whole, 0] if unit > 1 else [whole]
+        script = Script(*(words if sums[-1] > 1 else []), 0, 0)
+        chosen = int(weighted_choice(sums, 1, script)[0])
+        if len(script.left) == 2:
+            seen.append(chosen)
+    assert [seen.count(i) for i in range(len(weights))] == [w // unit for w in weights]
+
+
+@pytest.mark.parametrize("second", [0, 4, 5, 6, 2**64 - 1])
+def test_a_choice_whose_leading_word_is_a_sums_own_is_settled_by_the_next(second):
+    sums = [(7 << 64) + 5, 1 << 128]
+    chosen = weighted_choice(sums, 1, Script(7, second))
+    assert chosen.tolist() == [int((7 << 64) + second >= sums[0])]
 
 
 def test_enclosures_of_e_to_minus_one():

@@ -192,6 +192,7 @@ def root_near(
 def safe_side(
     function: Callable[[float], float],
     slope: Callable[[float], float],
+    about: Callable[[float], float],
     low: float,
     start: float,
     high: float,
@@ -199,9 +200,17 @@ def safe_side(
     """Return a point with function ≤ 0 not far below the root of an increasing function.
 
     As `root_near` for a function so expensive, or so coarse a bound, that some 1e-3 will do.
+    `about` is roughly the function, and cheap.
     """
-    rise = slope(start)
-    x, best = start - 0.03 / rise if 0 < rise < math.inf else start, low
+    rise, best = slope(start), low
+    if 0 < rise < math.inf:
+        x = start - 0.03 / rise
+        # A first point that is good enough saves half of the time.
+        expected = about(x)
+        if math.isfinite(expected) and not -0.08 < expected <= 0:
+            x -= (expected + 0.02) / rise
+    else:
+        x = start
     x, last = min(max(x, low), high), (math.nan, math.nan)
     for i in range(12):
         value = function(x)

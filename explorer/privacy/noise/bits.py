@@ -8,9 +8,10 @@ No floating-point number occurs in this module or in `explorer.privacy.noise.exa
 """
 
 import os
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
@@ -156,6 +157,45 @@ def _large(width: int, size: int, bits: BitSource) -> WholeArray:
     for column in range(1, groups):
         whole = (whole << WORD_BITS) | words[:, column]
     return np.asarray(whole >> (groups * WORD_BITS - width), dtype=object)
+
+
+def weighted_choice(sums: Sequence[int], size: int, bits: BitSource) -> NDArray[np.int64]:
+    """Draw indices i with probability (sums[i] − sums[i−1])/sums[−1], exactly.
+
+    The index is the number of sums that a uniform whole number below the last one reaches, from
+    the same bits as `uniform_below`. Its leading word settles that unless it is a sum's too.
+
+    Parameters
+    ----------
+    sums : sequence of int
+        Running sums of whole weights, of any size; not falling, the last ≥ 1.
+    size : int
+        Number of draws, ≥ 0.
+    bits : BitSource
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+    """
+    width = (sums[-1] - 1).bit_length()
+    out = np.full(size, bisect_right(sums, 0), dtype=np.int64)
+    if not width:
+        return out
+    groups = -(-width // WORD_BITS)
+    scaled = [total << (groups * WORD_BITS - width) for total in sums]
+    rest = (groups - 1) * WORD_BITS
+    leading = np.array([min(total >> rest, (1 << WORD_BITS) - 1) for total in scaled], np.uint64)
+    left = np.arange(size)
+    while left.size:
+        words = bits.words(groups * left.size).reshape(left.size, groups)
+        reached = np.searchsorted(leading, words[:, 0], side="right")
+        tied = (reached > 0) & (leading[reached - 1] == words[:, 0])
+        for i in np.flatnonzero(tied).tolist():
+            whole = reduce(lambda high, low: high << WORD_BITS | low, words[i].tolist())
+            reached[i] = bisect_right(scaled, whole)
+        out[left] = reached
+        left = left[reached == len(sums)]
+    return out
 
 
 def packed(values: WholeArray) -> WholeArray:

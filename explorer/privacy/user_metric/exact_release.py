@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below
+from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below, weighted_choice
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.spaces import IntArray, indices
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
@@ -69,7 +69,7 @@ class IntegerTable:
             raise ValueError(f"weights: {size} rows for distances of shape {d.shape}")
         if len({len(row) for row in self.weights}) != 1 or min(map(min, self.weights)) < 1:
             raise ValueError("weights: every row needs as many whole numbers, all above 0")
-        self._cumulated = [np.array(list(accumulate(row)), dtype=object) for row in self.weights]
+        self._cumulated = [list(accumulate(row)) for row in self.weights]
         self.level = _level(self.weights, d)
 
     @property
@@ -79,7 +79,7 @@ class IntegerTable:
 
     def law(self) -> FloatArray:
         """Return Pr[y | x] as a matrix, rows x, each entry to the nearest double."""
-        totals = [int(sums[-1]) for sums in self._cumulated]
+        totals = [sums[-1] for sums in self._cumulated]
         return np.array(
             [[w / total for w in row] for row, total in zip(self.weights, totals, strict=True)]
         )
@@ -90,9 +90,7 @@ class IntegerTable:
         out = np.empty(len(x), dtype=np.int64)
         for item in np.unique(x).tolist():
             place = np.flatnonzero(x == item)
-            row = self._cumulated[item]
-            u = uniform_below(int(row[-1]), place.size, bits)
-            out[place] = np.searchsorted(row, u.astype(object), side="right")
+            out[place] = weighted_choice(self._cumulated[item], place.size, bits)
         return out
 
 
@@ -202,8 +200,9 @@ def shuffled(answers: ArrayLike, bits: BitSource) -> np.ndarray[Any, np.dtype[An
     while True:
         # Keys without ties put every order first equally often.
         keys = bits.words(len(values))
-        if np.unique(keys).size == len(values):
-            return values[np.argsort(keys)]
+        order = np.argsort(keys)
+        if (np.diff(keys[order]) > 0).all():
+            return values[order]
 
 
 def drawn_items(

@@ -166,11 +166,17 @@ def group_alpha(
             # Towards smaller α: at m·α₀ the sum ends.
             return (guess(y + 1e-4) - guess(y)) / 1e-4
 
+        def about(y: float) -> float:
+            return group.guess_bound(math.exp(-y), a0) - log_target
+
         low, high = -math.log(top), SEARCHED - math.log(top)
         start = rough_root(guess, low, high)
+        if group.coarse:
+            root = safe_side(excess, slope, about, low, start, high)
+        else:
+            root = root_near(excess, slope, low, start, high)
         # Rounded up by more than logarithm and exponential may take off.
-        find = safe_side if group.coarse else root_near
-        alpha = math.exp(-find(excess, slope, low, start, high))
+        alpha = math.exp(-root)
         return min(alpha * (1 + 2e-12), top)
 
     return _solve(
@@ -317,10 +323,16 @@ def _alpha0_at(alpha: float, target: _Target, start: float | None = None) -> flo
         below, above = (group.guess(alpha, math.exp(x + t)) for t in (-1e-4, 1e-4))
         return (above - below) / 2e-4
 
+    def about(x: float) -> float:
+        return group.guess_bound(alpha, math.exp(x)) - log_target
+
     if start is None:
         start = group.rough_log_alpha0(alpha, log_target)
-    find = safe_side if group.coarse else root_near
-    alpha0 = math.exp(find(excess, slope, low, start, high))
+    if group.coarse:
+        root = safe_side(excess, slope, about, low, start, high)
+    else:
+        root = root_near(excess, slope, low, start, high)
+    alpha0 = math.exp(root)
     if group.coarse and not group.alone:
         # The rough root may lie below that of the argument it improves on.
         plain = (*target[:5], Group, log_target)

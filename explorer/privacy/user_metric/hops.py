@@ -54,6 +54,8 @@ _PANELS, _FINE, _STEPS = 40, 150, 24
 interpolated."""
 _QUICK_PANELS = 12
 """Panels where a curve follows a slider."""
+_TRIED = (0.02, 0.25, 0.5, 0.75, 0.98)
+"""Shares of the integral at which `guess_bound` sums exactly."""
 _CLEARLY_MORE = 1.0
 """By how much the approximate ln δ′ of hops in any order must exceed that of hops in increasing
 order for it not to be summed: the approximation is at most 0.7 too large. Both are upper bounds."""
@@ -334,6 +336,10 @@ class Group:
         excess = guess_log_mean_excess(self.total, log_p, log_q, kappa, log_gap)
         return self._scale(alpha, alpha0, kappa) - log_p + excess
 
+    def guess_bound(self, alpha: float, alpha0: float) -> float:
+        """Return about what `log_delta` gives."""
+        return self.guess(alpha, alpha0)
+
     def rough_log_alpha0(self, alpha: float, log_target: float, near: float | None = None) -> float:
         """Return about the ln α₀ with ln δ' = log_target, near a guess of it if one is given."""
         high = math.log(checks.MAX_EPSILON)
@@ -460,7 +466,12 @@ class SortedGroup(Group):
         self, alpha: float, alpha0: float, edges: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return upper bounds on ln H on every step of every panel, and the steps' ends."""
-        left, right = self._log_rates(alpha, alpha0, edges)
+        return self._log_rates_between(alpha, alpha0, edges, *self._log_rates(alpha, alpha0, edges))
+
+    def _log_rates_between(
+        self, alpha: float, alpha0: float, edges: FloatArray, left: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return ln H on every step, by the chord between a panel's ends, and the steps' ends."""
         share_of_panel = np.arange(_STEPS) / _STEPS
         at = edges[:-1, None] + np.diff(edges)[:, None] * share_of_panel
         kappa = self._kappas(alpha, alpha0, at)
@@ -480,6 +491,28 @@ class SortedGroup(Group):
         middle = (log_rate[:-1] + log_rate[1:]) / 2
         return float(np.logaddexp.reduce(middle + _log_rises(alpha, x)))
 
+    def guess_bound(self, alpha: float, alpha0: float) -> float:
+        """Return about what `log_delta` gives, with what its panels add, in a millisecond.
+
+        Where `log_delta` takes no longer than that it is `guess`.
+        """
+        close = self.near >= self.far or alpha * self.far < 1e-6 or alpha >= self.m * alpha0
+        if close or self._panels < _PANELS or self.clones(alpha0) > _MIN_CLONES:
+            return self.guess(alpha, alpha0)
+        edges = self._edges(alpha, alpha0, self._panels)
+        left = self._rough_log_rates(alpha, alpha0, edges[:-1], edges[:-1])
+        right = self._rough_log_rates(alpha, alpha0, edges[1:], edges[:-1])
+        # By how much the normal approximation errs is smooth: a few panels that count will do.
+        mass = np.exp(left + _log_rises(alpha, edges) - np.max(left + _log_rises(alpha, edges)))
+        shares = np.cumsum(mass) / mass.sum()
+        few = np.unique(np.searchsorted(shares, _TRIED))
+        exact, _ = self._log_rates(alpha, alpha0, edges[[*few, few[-1] + 1]])
+        off = np.interp(edges[:-1], edges[few], exact - left[few])
+        log_rate, steps = self._log_rates_between(
+            alpha, alpha0, edges, left + off, np.minimum(right, left) + off
+        )
+        return float(np.logaddexp.reduce(log_rate + _log_rises(alpha, steps)))
+
     def _kappas(self, alpha: float, alpha0: float, x: FloatArray) -> FloatArray:
         """Return κ of hops of these lengths, at least the smallest distance; rounded down."""
         far = np.maximum(x, self.near)
@@ -492,21 +525,28 @@ class SortedGroup(Group):
     def _rough(self, alpha: float, alpha0: float) -> tuple[FloatArray, FloatArray]:
         """Return lengths over the diameter and about ln H there."""
         x = np.linspace(0.0, self.far, _GRID + 1)
-        form = self._normal(alpha, alpha0, x)
+        return x, self._rough_log_rates(alpha, alpha0, x, x)
+
+    def _rough_log_rates(
+        self, alpha: float, alpha0: float, x: FloatArray, cloned: FloatArray
+    ) -> FloatArray:
+        """Return about ln H of hops of these lengths with the clones of others."""
+        form = self._normal(alpha, alpha0, x, cloned)
         with np.errstate(divide="ignore"):
             smooth = form.log_mass + np.log(form.sigma * form.body / math.sqrt(2 * math.pi))
             rare = math.log(self.total) + form.log_p + np.log1p(-form.kappa) - math.log(2)
             few = (form.mean < 1) | (form.kappa > 0.999)
             excess = np.minimum(np.where(few, form.log_mass, smooth), rare)
-            return x, excess - math.log(self.total) - form.log_p - np.log(form.kappa)
+            rate: FloatArray = excess - math.log(self.total) - form.log_p - np.log(form.kappa)
+            return rate
 
-    def _normal(self, alpha: float, alpha0: float, x: FloatArray) -> "_Normal":
+    def _normal(self, alpha: float, alpha0: float, x: FloatArray, cloned: FloatArray) -> "_Normal":
         from scipy.special import erfcx
 
         kappa = np.minimum(self._kappas(alpha, alpha0, x), 1 - 1e-16)
         log_p = np.full(x.shape, -alpha0 * self.far)
         if self._stronger:
-            log_p += np.log1p(np.tanh(alpha0 * np.maximum(x, self.near) / 2))
+            log_p += np.log1p(np.tanh(alpha0 * np.maximum(cloned, self.near) / 2))
         p = np.exp(np.minimum(log_p, 0.0))
         slope = np.arctanh(kappa)
         square = kappa * kappa
@@ -590,7 +630,7 @@ class SortedGroup(Group):
         for 2e^−84 of the mass (Bernstein), X within 14σ of 0 but for e^−89 (Hoeffding, κ ≤ 0.3);
         outside E[X·e^{−sX}] ≤ 1/(es).
         """
-        form = self._normal(alpha, alpha0, x)
+        form = self._normal(alpha, alpha0, x, x)
         kappa, mean, sigma, y, slope = form.kappa, form.mean, form.sigma, form.y, form.slope
         with np.errstate(all="ignore"):
             value = sigma / math.sqrt(2 * math.pi) * form.body

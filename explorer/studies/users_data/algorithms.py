@@ -135,8 +135,12 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         return undefined_result("estimate", "estimate F", points, why)
     table, items = _table(inputs), inputs.mechanism_items()
     answers = _answers(inputs, table, items)
-    each = [np.bincount(own, minlength=table.size) / len(own) for own in inputs.users.items]
-    truth = np.mean(each, axis=0)
+    sizes = np.array(inputs.users.sizes)
+    # Of every user the number of each item, counted at once.
+    places = inputs.users.all_items + np.repeat(np.arange(len(sizes)) * table.size, sizes)
+    counts = np.bincount(places, minlength=len(sizes) * table.size).reshape(-1, table.size)
+    each = counts / sizes[:, None]
+    truth = each.mean(axis=0)
     low, high = points.sweep.low, points.sweep.high
     x = np.arange(table.size, dtype=float)
     inside = (x >= low) & (x <= high)

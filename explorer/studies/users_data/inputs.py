@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -328,7 +329,7 @@ class Users:
     rejected: tuple[RejectedRow, ...] = ()
     empty: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of items of each user."""
         return tuple(len(items) for items in self.items)

@@ -126,3 +126,15 @@ def test_the_best_is_the_best_and_its_own_inverse(m, n):
     assert um.best_alpha(found * 1.02, *at, side_by_side=False) >= back
     for allowed in (found, found / 2):
         assert um.best_alpha(allowed, *at, side_by_side=False) <= min(m * allowed, 800) or m == 1
+
+
+@pytest.mark.parametrize("n", [1, 20, 200])
+@pytest.mark.parametrize("delta", [1e-20, 1e-6])
+@pytest.mark.parametrize("alpha", [0.5, 5.0, 40.0])
+def test_what_a_calibration_will_find_is_known_beforehand(alpha, delta, n):
+    """So that it is summed once: a search ends where ln δ′ is at most 0.08 below the target."""
+    at = 20.0, float(n), 0.15, 1.0, Clones.STRONGER
+    group = SortedGroup(*at)
+    alpha0 = math.exp(group.rough_log_alpha0(alpha, math.log(delta)))
+    found = group.log_delta(alpha, alpha0)[0]
+    assert group.guess_bound(alpha, alpha0) == pytest.approx(found, abs=0.05)
