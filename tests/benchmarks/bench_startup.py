@@ -37,15 +37,14 @@ def run_window(options):
     from explorer.ui.app import application
 
     class Watch(QObject):
-        # What paints is carried out here, so that the end of the painting is known.
+        # What paints is carried out here, so that the end of the painting is known. Only two
+        # objects are watched: a call for every event of all would take a tenth of a second.
         begun = painted = busy = False
         def eventFilter(self, item, event):
             kind, window = event.type(), self.launched.window
-            if kind == QEvent.Type.Paint and item is window:
+            if kind == QEvent.Type.Paint:
                 self.begun = True
             if self.busy or kind not in (QEvent.Type.UpdateRequest, QEvent.Type.Expose):
-                return False
-            if item is not window and item is not window.windowHandle():
                 return False
             self.busy = True
             item.event(event)
@@ -55,7 +54,8 @@ def run_window(options):
                 print("window", time.time(), flush=True)
             elif self.painted and window.built and window.current_result is not None:
                 print("answer", time.time(), flush=True)
-                self.launched.app.removeEventFilter(self)
+                window.removeEventFilter(self)
+                window.windowHandle().removeEventFilter(self)
                 QTimer.singleShot(0, self.launched.app.quit)
             return True
 
@@ -63,9 +63,11 @@ def run_window(options):
         def show(self):
             self.watch = Watch()
             self.watch.launched = self
-            self.app.installEventFilter(self.watch)
             QTimer.singleShot(60_000, self.app.quit)
             super().show()
+            # Nothing is painted before the event loop runs.
+            self.window.installEventFilter(self.watch)
+            self.window.windowHandle().installEventFilter(self.watch)
 
     application.Application = Watched
     return open_window(options)

@@ -247,6 +247,8 @@ class Application(QObject):
         if self.window.built:
             freeze_gc()
             self.window.menus.cached.sweep()
+        else:
+            QTimer.singleShot(_STARTED_MS, self._started)
 
 
 def _log_qt(kind: QtMsgType, _context: object, text: str) -> None:

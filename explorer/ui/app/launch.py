@@ -14,7 +14,7 @@ from pathlib import Path
 
 from explorer import shutdown
 from explorer.ui.app.options import WindowOptions
-from explorer.ui.base.startup_tuning import tune_imports
+from explorer.ui.base.startup_tuning import gc_deferred, tune_imports
 
 EXIT_CODE = 3
 PROBE_S = 20.0
@@ -230,8 +230,9 @@ def run_window(options: WindowOptions) -> int:
         os.environ["QT_SCALE_FACTOR"] = str(options.scale)
     require()
     tune_imports()
-    with shutdown.interrupts_deferred():
-        from explorer.ui.app.application import Application  # imports Qt
+    with gc_deferred():
+        with shutdown.interrupts_deferred():
+            from explorer.ui.app.application import Application  # imports Qt
 
-        application = Application(options, sys.argv[:1])
-    return application.run()
+            application = Application(options, sys.argv[:1])
+        return application.run()

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTransform,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -153,15 +154,10 @@ class _Picture(QWidget):
             painter.setPen(QPen(QColor(colours.frame), 1.5))
             painter.drawPolyline([inner.topLeft(), inner.bottomLeft(), inner.bottomRight()])
             inner.adjust(2, 4, -2, -2)
-            for place, curve in enumerate(self._curves):
-                painter.setPen(QPen(QColor(colours.curves[place]), 1.6))
-                at = [
-                    QPointF(
-                        inner.x() + p.x() * inner.width(), inner.bottom() - p.y() * inner.height()
-                    )
-                    for p in curve.toList()
-                ]
-                painter.drawPolyline(at)
+            place = QTransform(inner.width(), 0, 0, -inner.height(), inner.x(), inner.bottom())
+            for curve, colour in zip(self._curves, colours.curves, strict=False):
+                painter.setPen(QPen(QColor(colour), 1.6))
+                painter.drawPolyline(place.map(curve))
         else:
             painter.drawPixmap(self.rect(), self._map)
 
