@@ -686,19 +686,19 @@ def parse_polygon(ctx: click.Context, _option: click.Parameter, raw: str | None)
     """Return the region with a polygon from a file or typed points (an option's callback)."""
     from explorer.bounded import call
     from explorer.geography.background import MEMORY, outline
-    from explorer.geography.region import PolygonRegion, parse_points
+    from explorer.geography.region import PolygonRegion, parse_rings
 
     if raw is None:
         return None
     try:
         path = Path(raw)
         if ";" not in raw and path.is_file():
-            points = call(outline, str(path.absolute()), name=path.name, memory=MEMORY)
+            rings = call(outline, str(path.absolute()), name=path.name, memory=MEMORY)
         elif ";" not in raw:
             raise ValueError(f"there is no file {raw}; give one, or points as LAT,LON;LAT,LON;…")
         else:
-            points = parse_points(raw)
-        return PolygonRegion.of(points)
+            rings = parse_rings(raw)
+        return PolygonRegion.of(rings)
     except (OSError, ValueError) as error:
         raise click.BadParameter(str(error)) from error
 
@@ -707,8 +707,9 @@ polygon_option = click.option(
     "--polygon",
     callback=parse_polygon,
     metavar="FILE|LAT,LON;…",
-    help="Count check-ins inside this polygon only, on a map of the box around it: a GeoJSON, "
-    "GeoPackage or Shapefile with one area, or at least 3 points in degrees.",
+    help="Count check-ins inside this polygon only, on a map of the box around it: the areas of a "
+    "GeoJSON, GeoPackage or Shapefile, or at least 3 points in degrees. A | begins a further ring: "
+    "another area, or a hole.",
 )
 
 

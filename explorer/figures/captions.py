@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.figures.view_state import ViewState, quantity_of, study_of
-from explorer.geography.region import region_of
+from explorer.geography.region import region_of, rings_in
 from explorer.privacy.core.bound import BoolArray, Role
 from explorer.studies.base.grid import run_values
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
@@ -99,8 +99,8 @@ def data_line(recipe: Mapping[str, Any]) -> str:
     if isinstance(data, Mapping):
         parts.append(f"data {data.get('name') or 'unnamed'} (sha256 {data['sha256'][:12]}…)")
     if selection.get("region") is not None:
-        polygon = [(y, x) for y, x in selection.get("polygon") or ()]
-        region = region_of((*selection["region"],), selection.get("plane") or "", polygon)
+        plane = selection.get("plane") or ""
+        region = region_of((*selection["region"],), plane, rings_in(selection))
         parts.append(f"region {region.words}")
     else:
         parts.append("a region found from the check-ins")

@@ -21,7 +21,7 @@ from explorer.figures import captions
 from explorer.figures.formats import ExportFormat, Kind, suffixes
 from explorer.figures.pages.backdrop import BackgroundFile
 from explorer.figures.view_state import ViewState, study_of
-from explorer.geography.region import corners
+from explorer.geography.region import polygon_document
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Result, Selection
 
@@ -122,8 +122,7 @@ def _public_selection(selection: Selection | None) -> dict[str, Any]:
     }
     if selection.region_origin.may_be_told:
         stored["region"] = list(selection.region.declared)
-        if selection.region.polygon is not None:
-            stored["polygon"] = corners(selection.region)
+        stored |= polygon_document(selection.region)
     if selection.region.plane is not None:
         stored["plane"] = selection.region.plane.text
     if selection.image is not None:

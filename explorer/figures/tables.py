@@ -15,7 +15,7 @@ from explorer.figures.recipes import RECIPE_PREFIX, recipe_text
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.coordinates import wrap_longitude
-from explorer.geography.region import Region, corners
+from explorer.geography.region import Region, polygon_document
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import (
     UnclaimedReason,
@@ -442,7 +442,6 @@ def _series_document(series: Series, reason: UnclaimedReason | None) -> dict[str
 def _surface_document(surface: Surface) -> dict[str, Any]:
     rows = np.asarray(surface.values, np.float32).astype(str).tolist()
     plane = surface.region.plane if surface.region is not None else None
-    outline = corners(surface.region) if surface.region is not None else []
     drawn = surface.drawn.tolist()
     return {
         "key": surface.key,
@@ -451,7 +450,7 @@ def _surface_document(surface: Surface) -> dict[str, Any]:
         "stamp": surface.stamp,
         "region": None if surface.region is None else list(surface.region.declared),
         **({} if plane is None else {"plane": plane.text}),
-        **({"polygon": outline} if outline else {}),
+        **({} if surface.region is None else polygon_document(surface.region)),
         "values": [
             [float(v) if inside else None for v, inside in zip(row, cells, strict=True)]
             for row, cells in zip(rows, drawn, strict=True)

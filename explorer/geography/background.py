@@ -383,15 +383,15 @@ def describe(path: str, *, cancelled: Cancelled) -> Background:
     return Background(layer.kind, layer.name, layer.credit, layer.detail, layer.box)
 
 
-def outline(path: str, *, cancelled: Cancelled) -> list[tuple[float, float]]:
-    """Return latitude and longitude of the corners of the only area of a file.
+def outline(path: str, *, cancelled: Cancelled) -> list[list[tuple[float, float]]]:
+    """Return latitude and longitude of the corners of the rings of a file's areas.
 
     Raises
     ------
     OSError
         If it can't be read.
     ValueError
-        If it is no GeoJSON, GeoPackage or Shapefile with one area.
+        If it is no GeoJSON, GeoPackage or Shapefile, or its areas make no region.
     """
     layer = _kept(Path(path), cancelled)
     name = Path(path).name

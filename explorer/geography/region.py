@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -120,8 +120,8 @@ class Region:
         return None
 
     @property
-    def outline(self) -> tuple[tuple[float, float], ...]:
-        """Latitude and longitude of the polygon's corners; empty without one."""
+    def rings(self) -> tuple[tuple[tuple[float, float], ...], ...]:
+        """Latitude and longitude of the corners of the polygon's rings; empty without one."""
         return ()
 
     @property
@@ -163,17 +163,18 @@ class PolygonRegion(Region):
     degrees, half open: of polygons that divide an area each row belongs to exactly one.
     """
 
-    ring: Polygon
+    shape: Polygon
 
     @classmethod
-    def of(cls, points: Sequence[tuple[float, float]]) -> PolygonRegion:
-        """Return the region with these corners.
+    def of(cls, rings: Sequence[Sequence[tuple[float, float]]]) -> PolygonRegion:
+        """Return the region with these rings.
 
         Parameters
         ----------
-        points : sequence of (latitude, longitude)
-            Degrees, in order. The first may be repeated at the end. Each edge takes the shorter way
-            round the Earth, so that a polygon may lie across the antimeridian.
+        rings : sequence of sequences of (latitude, longitude)
+            Degrees, in order. The first of a ring may be repeated at its end. Each edge takes the
+            shorter way round the Earth, so that a polygon may lie across the antimeridian. A ring
+            inside another is a hole in it.
 
         Raises
         ------
@@ -181,11 +182,29 @@ class PolygonRegion(Region):
             If a point is not on the globe, or there is no such polygon (`Polygon`), or it is too
             wide.
         """
+        several = len(rings) > 1
+        whole = [
+            cls._ring(points, f"ring {number} of the region" if several else "the region")
+            for number, points in enumerate(rings, 1)
+        ]
+        # Every ring begins in the same turn around the Earth as the first.
+        begins = [ring[0][1] if ring else 0 for ring in whole]
+        turns = [TURN * round((begin - begins[0]) / TURN) for begin in begins]
+        whole = [[(y, x - by) for y, x in ring] for ring, by in zip(whole, turns, strict=True)]
+        west = min((x for ring in whole for _, x in ring), default=0)
+        turn = TURN * math.floor((west + TURN // 2) / TURN)
+        shape = Polygon(tuple(tuple((y, x - turn) for y, x in ring) for ring in whole))
+        south, west_side, north, east = positions(shape.box).tolist()
+        return cls(south, west_side, north, east, shape)
+
+    @staticmethod
+    def _ring(points: Sequence[tuple[float, float]], where: str) -> list[tuple[int, int]]:
+        """Return the corners of a ring in steps, each beside the one before."""
         for number, (latitude, longitude) in enumerate(points, 1):
             if not (abs(latitude) <= 90 and abs(longitude) <= 360):
                 raise ValueError(
-                    f"Point {number} of the region, {latitude:g}, {longitude:g}, is not on the "
-                    "globe. Give latitude, then longitude, in degrees."
+                    f"Point {number} of {where}, {latitude:g}, {longitude:g}, is not on the globe. "
+                    "Give latitude, then longitude, in degrees."
                 )
         ends: list[tuple[int, int]] = []
         for y, x in steps(points).tolist() if len(points) else ():
@@ -199,41 +218,55 @@ class PolygonRegion(Region):
             ends.pop()
         if ends and abs(ends[0][1] - ends[-1][1]) > TURN // 2:
             raise ValueError("The region goes round a pole. Draw it beside the pole.")
-        west = min((x for _, x in ends), default=0)
-        turns = TURN * math.floor((west + TURN // 2) / TURN)
-        ring = Polygon(tuple((y, x - turns) for y, x in ends))
-        south, west_side, north, east = positions(ring.box).tolist()
-        return cls(south, west_side, north, east, ring)
+        return ends
 
     @property
     def polygon(self) -> Polygon:
-        """Outline in whole steps."""
-        return self.ring
+        """Rings in whole steps."""
+        return self.shape
 
     @property
-    def outline(self) -> tuple[tuple[float, float], ...]:
+    def rings(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Latitude and longitude of the corners; longitudes grow from the west of the box."""
-        return tuple((y, x) for y, x in positions(self.ring.points).tolist())
+        return tuple(
+            tuple((y, x) for y, x in positions(ring).tolist()) for ring in self.shape.rings
+        )
 
     @property
     def words(self) -> str:
         """Number of points, and position as text."""
         south, west, north, east = self.declared
         return (
-            f"polygon with {len(self.ring.points)} points, {format_coordinates(south, west)} to "
+            f"polygon with {points_of(self)}, {format_coordinates(south, west)} to "
             f"{format_coordinates(north, east)}"
         )
 
 
-def parse_points(text: str) -> list[tuple[float, float]]:
+def points_of(region: Region) -> str:
+    """Return how many corners a polygon has: ``9 points``, or ``24 points in 2 rings``."""
+    number, rings = sum(map(len, region.rings)), len(region.rings)
+    return f"{number:,} points" + (f" in {rings:,} rings" if rings > 1 else "")
+
+
+RING = "|"
+"""Begins a further ring in the text of a polygon."""
+
+
+def parse_rings(text: str) -> list[list[tuple[float, float]]]:
     """Read latitude and longitude of points, one point a line or after a semicolon.
+
+    A `RING` begins a further ring.
 
     Raises
     ------
     ValueError
         Naming the point that cannot be read.
     """
-    points = []
+    return [_parse_points(part) for part in text.split(RING)]
+
+
+def _parse_points(text: str) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = []
     for line in filter(None, (part.strip() for part in re.split(r"[\n;]", text))):
         numbers = re.fullmatch(r"([-+]?[\d.]+)°?(?:\s*,\s*|\s+)([-+]?[\d.]+)°?", line)
         try:
@@ -248,9 +281,12 @@ def parse_points(text: str) -> list[tuple[float, float]]:
     return points
 
 
-def written_points(region: Region) -> list[str]:
-    """Return the corners of a polygon as text, latitude and longitude each: see `parse_points`."""
-    return [f"{plain(latitude)}, {plain(longitude)}" for latitude, longitude in corners(region)]
+def written_rings(region: Region) -> str:
+    """Return the corners of a polygon as text, one a line: see `parse_rings`."""
+    return f"\n{RING}\n".join(
+        "\n".join(f"{plain(latitude)}, {plain(longitude)}" for latitude, longitude in ring)
+        for ring in corners(region)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,13 +436,31 @@ def geometry(box: Box) -> dict[str, Any]:
     return {"type": "MultiPolygon", "coordinates": rings}
 
 
-def corners(region: Region) -> list[list[float]]:
-    """Return latitude and longitude, within ±180, of a polygon's corners; empty without one."""
-    return [[latitude, wrap_longitude(longitude)] for latitude, longitude in region.outline]
+def corners(region: Region) -> list[list[list[float]]]:
+    """Return latitude and longitude, within ±180, of the corners of a polygon's rings."""
+    return [
+        [[latitude, wrap_longitude(longitude)] for latitude, longitude in ring]
+        for ring in region.rings
+    ]
+
+
+def polygon_document(region: Region) -> dict[str, Any]:
+    """Return the rings of a polygon as recipes and exports have them; empty without one.
+
+    The first ring is `polygon`; where there are more, they are `rings`.
+    """
+    found = corners(region)
+    return ({"polygon": found[0]} if found else {}) | ({"rings": found[1:]} if found[1:] else {})
+
+
+def rings_in(document: Mapping[str, Any]) -> list[list[list[float]]]:
+    """Return all rings of a `polygon_document` or of what has it among others."""
+    first = document.get("polygon")
+    return [first, *(document.get("rings") or ())] if first else []
 
 
 def region_of(
-    declared: Box, plane: str = "", polygon: Sequence[tuple[float, float]] = ()
+    declared: Box, plane: str = "", rings: Sequence[Sequence[Sequence[float]]] = ()
 ) -> Region:
     """Return the region with these declared sides, of the Earth or of a plane given as text.
 
@@ -416,16 +470,16 @@ def region_of(
         As of `Region.declared`.
     plane : str
         As of `Plane.text`; empty for the Earth.
-    polygon : sequence of (latitude, longitude)
-        Corners of a polygon that the box is of; empty for the whole box.
+    rings : sequence of sequences of latitude and longitude
+        Of a polygon that the box is of; empty for the whole box.
 
     Raises
     ------
     ValueError
         If there is no such region or plane, or the box is not the polygon's.
     """
-    if polygon:
-        region = PolygonRegion.of(polygon)
+    if rings:
+        region = PolygonRegion.of([[(y, x) for y, x in ring] for ring in rings])
         if plane or region.declared != snap(declared):
             raise ValueError("region: it is not the box around its polygon; leave one of them out")
         return region

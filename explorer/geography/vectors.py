@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.region import Box
+from explorer.geography.region import Box, PolygonRegion
 from explorer.geography.tiles import Cancelled, Pixels, Query, plain_credit
 from explorer.lazy import missing_library
+from explorer.polygon import JOIN_AREAS
 
 FloatArray = NDArray[np.float64]
 
@@ -434,20 +435,30 @@ class VectorLayer:
         areas = int(self._closed.sum())
         self.detail = f"{len(lengths) - areas:,} lines, {areas:,} outlines of areas"
 
-    def outline(self, name: str) -> list[tuple[float, float]]:
-        """Return latitude and longitude of the corners of the file's only area.
+    def outline(self, name: str) -> list[list[tuple[float, float]]]:
+        """Return latitude and longitude of the corners of the rings of the file's areas.
 
         Raises
         ------
         ValueError
-            If it has another number of outlines of areas, or lines.
+            If it has lines, too many points for a region, or areas that overlap.
         """
-        if len(self._lengths) != 1 or not self._closed[0]:
+        if not self._closed.all():
             raise ValueError(
-                f"{name} has {self.detail}. A region is one outline without holes: keep one area, "
-                "for example with ogr2ogr -where."
+                f"{name} has {self.detail}. A region has areas only: leave the lines out, for "
+                "example with ogr2ogr -where."
             )
-        return [(latitude, longitude) for longitude, latitude in self._points.tolist()]
+        parts = np.split(self._points, self._starts[1:])
+        rings = [[(y, x) for x, y in part.tolist()] for part in parts]
+        if len(rings) > 1:
+            try:
+                holes = PolygonRegion.of(rings).polygon.holes
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+            # Shells turn one way and holes the other.
+            if len({(_area(part) > 0) ^ hole for part, hole in zip(parts, holes, strict=True)}) > 1:
+                raise ValueError(f"{name}: an area lies in another. {JOIN_AREAS}")
+        return rings
 
     def close(self) -> None:
         """Release nothing: the file was read as a whole."""

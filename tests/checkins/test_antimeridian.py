@@ -156,7 +156,7 @@ def test_shards_and_asking_once_give_the_same(
 def outline_at(place: float) -> Polygon:
     """A triangle that fills the upper half of the box."""
     south, west, north, east = Region(*box_at(place)).box
-    return PolygonRegion.of([(south, west), (north, east), (north, west)]).polygon
+    return PolygonRegion.of([[(south, west), (north, east), (north, west)]]).polygon
 
 
 def rows_inside(data: CheckinData, place: float, **asked: Any) -> tuple[int, int, int]:
@@ -174,6 +174,22 @@ def test_a_polygon_drops_rows_and_users_outside(both: dict[float, CheckinData]) 
     for place in (HERE, TURNED):
         assert rows_inside(both[place], place) == (inside.sum(), users, users)
         assert rows_inside(both[place], place, users=5)[1:] == (5, users)
+
+
+@pytest.mark.parametrize("place", [HERE, TURNED])
+def test_areas_and_holes_add_up(both: dict[float, CheckinData], place: float) -> None:
+    south, west, north, east = Region(*box_at(place)).box
+    middle, east_of = (south + north) / 2, west + (east - west) / 3
+    whole = [(south, west), (south, east_of), (north, east_of), (north, west)]
+    hole = [(south + 1, west + 0.2), (south + 1, west + 0.9), (middle, west + 0.5)]
+    other = [(south, east - 1), (south, east), (middle, east)]
+
+    def rows(*rings: list[tuple[float, float]]) -> int:
+        region = PolygonRegion.of(rings)
+        return both[place].points(region.box, polygon=region.polygon).rows
+
+    assert rows(hole) > 0 < rows(other)
+    assert rows(whole, hole, other) == rows(whole) - rows(hole) + rows(other)
 
 
 @pytest.mark.full

@@ -49,9 +49,36 @@ def test_a_file_and_typed_points_are_the_same_region(tmp_path: Path, capsys) -> 
     assert once["metrics"] == typed["metrics"]
 
 
+HOLE = [[40.75, -73.96], [40.75, -73.94], [40.76, -73.95]]
+ISLAND = [[40.69, -73.9], [40.69, -73.88], [40.7, -73.89]]
+
+
+@pytest.mark.full
+def test_areas_and_holes_of_a_file_are_counted_and_kept(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "areas.geojson"
+    shells = [[[[x, y] for y, x in (*ring, ring[0])] for ring in (CORNERS, HOLE)]]
+    shells.append([[[x, y] for y, x in (*ISLAND, ISLAND[0])]])
+    file.write_text(json.dumps({"type": "MultiPolygon", "coordinates": shells}))
+    read = asked(capsys, "--polygon", str(file))
+    selection = read["recipe"]["selection"]
+    assert (selection["polygon"], len(selection["rings"])) == (CORNERS, 2)
+    assert selection["region"] == [40.69, -74.02, 40.88, -73.88]
+    region = recipe_from_dict(read["recipe"]).request.selection.region
+    assert region.polygon.holes == (False, True, False)
+    assert recipe_from_dict(read["recipe"]).to_dict()["selection"] == selection
+    target = tmp_path / "map.geojson"
+    words = ["--polygon", str(file), "--panes", "private", "--output", str(target)]
+    assert run(["heatmap", "sample", *words, *SMALL]) == 0
+    assert recipe_from_dict(read_recipe(target)).part.region == region
+    capsys.readouterr()
+    (typed,) = [w for w in shlex.split(map_line(read_recipe(target))) if "--polygon" in w]
+    again = asked(capsys, *typed.split("=", 1))
+    assert again["recipe"]["selection"] == selection
+
+
 @pytest.mark.full
 def test_exports_leave_out_cells_outside_and_keep_the_polygon(tmp_path: Path, capsys) -> None:
-    region = PolygonRegion.of([(y, x) for y, x in CORNERS])
+    region = PolygonRegion.of([[(y, x) for y, x in CORNERS]])
     touched = region.polygon.touched(16, 16)
     assert 0 < touched.sum() < touched.size
     for name in ("map.csv", "map.json", "map.geojson", "map.tif"):
@@ -78,7 +105,7 @@ def test_exports_leave_out_cells_outside_and_keep_the_polygon(tmp_path: Path, ca
 def test_a_recipe_whose_box_is_not_the_polygons_is_refused(capsys) -> None:
     recipe = asked(capsys, "--polygon", POINTS)["recipe"]
     again = recipe_from_dict(recipe)
-    assert again.request.selection.region == PolygonRegion.of([(y, x) for y, x in CORNERS])
+    assert again.request.selection.region == PolygonRegion.of([[(y, x) for y, x in CORNERS]])
     assert again.request.selection.region_origin is Origin.TYPED
     assert again.to_dict()["selection"] == recipe["selection"]
     with pytest.raises(ValueError, match="box around its polygon"):
@@ -87,9 +114,15 @@ def test_a_recipe_whose_box_is_not_the_polygons_is_refused(capsys) -> None:
 
 def test_what_is_no_region_is_refused(tmp_path: Path, capsys) -> None:
     holes = write_geojson(tmp_path / "hole.geojson", CORNERS, [[y, x + 0.001] for y, x in CORNERS])
+    lines, within = tmp_path / "lines.geojson", tmp_path / "within.geojson"
+    lines.write_text(json.dumps({"type": "LineString", "coordinates": [[0, 0], [1, 1]]}))
+    closed = [[[[x, y] for y, x in (*ring, ring[0])]] for ring in (CORNERS, HOLE)]
+    within.write_text(json.dumps({"type": "MultiPolygon", "coordinates": closed}))
     for words, reason in (
         (["--polygon", "40.7,-74;40.8,-73.9"], "at least 3 points"),
-        (["--polygon", str(holes)], "hole.geojson has 0 lines, 2 outlines"),
+        (["--polygon", str(holes)], "hole.geojson: Rings 1 and 2 of the region overlap."),
+        (["--polygon", str(lines)], "lines.geojson has 1 lines, 0 outlines"),
+        (["--polygon", str(within)], "within.geojson: an area lies in another."),
         (["--polygon", str(tmp_path / "no.geojson")], "there is no file"),
         (["--polygon", POINTS, "--region", "40,-74,41,-73"], "choose --region or --polygon"),
         (["--polygon", POINTS, "--plane", "320x240"], "leave out --plane"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from explorer.geography.region import PolygonRegion, parse_points, written_points
+from explorer.geography.region import PolygonRegion, parse_rings, written_rings
 from explorer.polygon import MAX_POINTS, Polygon, _slabs
 
 Corner = tuple[int, int]
@@ -21,14 +21,14 @@ GRID = np.array([(y, x) for y in range(-8, 9) for x in range(-8, 9)])
 
 def polygon(points: list[Corner]) -> Polygon | None:
     try:
-        return Polygon(tuple(points))
+        return Polygon((tuple(points),))
     except ValueError:
         return None
 
 
 def inside(points: list[Corner]) -> set[Corner]:
     """Return the points of a grid inside any closed line, also one that crosses itself."""
-    held = _slabs(tuple(points)).hold(GRID[:, 0], GRID[:, 1])
+    held = _slabs((tuple(points),)).hold(GRID[:, 0], GRID[:, 1])
     return set(map(tuple, GRID[held].tolist()))
 
 
@@ -104,23 +104,23 @@ def test_exactly_the_polygons_that_meet_themselves_are_refused(
 def test_a_crossing_is_named_by_its_points() -> None:
     bow = [(0.0, 0.0), (1.0, 1.0), (1.0, 2.0), (0.5, 2.0), (1.0, 0.0)]
     with pytest.raises(ValueError, match="crosses itself between points 4 and 5"):
-        PolygonRegion.of(bow)
+        PolygonRegion.of([bow])
     with pytest.raises(ValueError, match="at least 3 points"):
-        PolygonRegion.of(bow[:2])
+        PolygonRegion.of([bow[:2]])
     with pytest.raises(ValueError, match="at least 3 points"):
-        PolygonRegion.of([(0.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)])
+        PolygonRegion.of([[(0.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)]])
     with pytest.raises(ValueError, match="on one line"):
-        PolygonRegion.of([(0.0, 0.0), (0.0, 1.0), (0.0, 2.0)])
+        PolygonRegion.of([[(0.0, 0.0), (0.0, 1.0), (0.0, 2.0)]])
     with pytest.raises(ValueError, match="1,001 points"):
-        PolygonRegion.of([(float(np.sin(a)), float(np.cos(a))) for a in np.arange(1001) / 200])
+        PolygonRegion.of([[(float(np.sin(a)), float(np.cos(a))) for a in np.arange(1001) / 200]])
     with pytest.raises(ValueError, match=r"Point 2 .* latitude, then longitude"):
-        PolygonRegion.of([(0.0, 0.0), (-120.0, 40.0), (1.0, 1.0)])
+        PolygonRegion.of([[(0.0, 0.0), (-120.0, 40.0), (1.0, 1.0)]])
 
 
 def test_the_largest_number_of_points_is_accepted() -> None:
     angles = np.arange(MAX_POINTS) * 2 * np.pi / MAX_POINTS
-    circle = PolygonRegion.of(list(zip(np.sin(angles), np.cos(angles), strict=True)))
-    assert len(circle.outline) == MAX_POINTS
+    circle = PolygonRegion.of([list(zip(np.sin(angles), np.cos(angles), strict=True))])
+    assert circle.polygon.number == MAX_POINTS
     rng = np.random.default_rng(1)
     y, x = rng.integers(-12_000_000, 12_000_001, (2, 20_000))
     radius = np.hypot(y, x) / 1e7
@@ -131,24 +131,24 @@ def test_the_largest_number_of_points_is_accepted() -> None:
 
 def test_a_polygon_lies_in_its_box_and_is_written_and_read_again() -> None:
     points = [(40.7, -74.02), (40.88, -73.93), (40.8, -73.9)]
-    region = PolygonRegion.of([*points, points[0]])
+    region = PolygonRegion.of([[*points, points[0]]])
     assert region.box == (40.7, -74.02, 40.88, -73.9)
-    assert region.outline == tuple(points)
-    assert PolygonRegion.of(parse_points("\n".join(written_points(region)))) == region
+    assert region.rings == (tuple(points),)
+    assert PolygonRegion.of(parse_rings(written_rings(region))) == region
     assert region.at(region.box).polygon is None
 
 
 def test_a_polygon_lies_across_the_antimeridian() -> None:
-    west = PolygonRegion.of([(-20.0, 177.0), (-20.0, -178.0), (-15.0, -178.0), (-15.0, 177.0)])
+    west = PolygonRegion.of([[(-20.0, 177.0), (-20.0, -178.0), (-15.0, -178.0), (-15.0, 177.0)]])
     assert west.box == (-20.0, 177.0, -15.0, 182.0)
     assert west.declared == (-20.0, 177.0, -15.0, -178.0)
-    assert PolygonRegion.of(list(west.outline)) == west
-    turned = [(lat, lon if lon > 0 else lon + 360) for lat, lon in west.outline]
-    assert PolygonRegion.of(turned) == west
+    assert PolygonRegion.of(west.rings) == west
+    turned = [(lat, lon if lon > 0 else lon + 360) for lat, lon in west.rings[0]]
+    assert PolygonRegion.of([turned]) == west
     with pytest.raises(ValueError, match="round a pole"):
-        PolygonRegion.of([(80.0, 0.0), (80.0, 120.0), (80.0, -120.0)])
+        PolygonRegion.of([[(80.0, 0.0), (80.0, 120.0), (80.0, -120.0)]])
     with pytest.raises(ValueError, match="wide"):
-        PolygonRegion.of([(0.0, -100.0), (10.0, 0.0), (0.0, 100.0), (-10.0, 0.0)])
+        PolygonRegion.of([[(0.0, -100.0), (10.0, 0.0), (0.0, 100.0), (-10.0, 0.0)]])
 
 
 @given(corners, st.integers(1, 7), st.integers(1, 7))
@@ -159,7 +159,7 @@ def test_cells_with_a_point_inside_are_drawn(points: list[Corner], rows: int, co
     touched = found.touched(rows, columns)
     fine = [(i + 0.5) / 40 for i in range(40)]
     scale = 10**6
-    large = Polygon(tuple((scale * y, scale * x) for y, x in points))
+    large = Polygon((tuple((scale * y, scale * x) for y, x in points),))
     for up in fine:
         y = np.full(40, round(scale * (south + up * (north - south))))
         x = np.rint(scale * (west + np.array(fine) * (east - west))).astype(int)
@@ -169,17 +169,131 @@ def test_cells_with_a_point_inside_are_drawn(points: list[Corner], rows: int, co
 
 
 def test_a_triangle_draws_half_of_the_cells() -> None:
-    touched = Polygon(((0, 0), (80, 80), (80, 0))).touched(8, 8)
+    touched = Polygon((((0, 0), (80, 80), (80, 0)),)).touched(8, 8)
     expected = np.arange(8)[:, None] >= np.arange(8)
     assert (touched >= expected).all()
     assert touched.sum() <= expected.sum() + 7  # cells that the diagonal only touches
 
 
 def test_typed_points_that_cannot_be_read_are_named() -> None:
-    assert parse_points("40.7, -74\n\n40.8 -73.9; 40.6°, -73.8°") == [
-        (40.7, -74.0),
-        (40.8, -73.9),
-        (40.6, -73.8),
+    first = [(40.7, -74.0), (40.8, -73.9), (40.6, -73.8)]
+    assert parse_rings("40.7, -74\n\n40.8 -73.9; 40.6°, -73.8°") == [first]
+    assert parse_rings("40.7,-74;40.8,-73.9;40.6,-73.8|1,2; 3,4\n|\n5,6") == [
+        first,
+        [(1.0, 2.0), (3.0, 4.0)],
+        [(5.0, 6.0)],
     ]
     with pytest.raises(ValueError, match="point 2, 40,8, -73,9"):
-        parse_points("40.7, -74\n40,8, -73,9")
+        parse_rings("40.7, -74\n40,8, -73,9")
+
+
+def square(south: int, west: int, side: int) -> tuple[Corner, ...]:
+    return (south, west), (south, west + side), (south + side, west + side), (south + side, west)
+
+
+def test_a_ring_in_another_is_a_hole_and_one_in_that_an_area() -> None:
+    nested = Polygon((square(0, 0, 12), square(2, 2, 8), square(4, 4, 4), square(20, 0, 4)))
+    assert nested.holes == (False, True, False, False)
+    assert nested.box == (0, 0, 24, 12)
+    y, x = (side.ravel() for side in np.meshgrid(np.arange(24), np.arange(12), indexing="ij"))
+    assert nested.holds(y, x).sum() == 144 - 64 + 16 + 16
+    assert Polygon(nested.rings[::-1]).holes == nested.holes[::-1]
+
+
+def test_areas_may_touch_and_share_an_edge() -> None:
+    side_by_side = (square(0, 0, 4), square(0, 4, 4), square(4, 2, 4))
+    assert Polygon(side_by_side).holes == (False,) * 3
+    corner = (square(0, 0, 4), square(4, 4, 4))
+    assert Polygon(corner).holes == (False,) * 2
+    # A hole that touches its area with one corner.
+    assert Polygon((square(0, 0, 8), ((0, 4), (3, 5), (3, 3)))).holes == (False, True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        square(2, 2, 4),  # crosses
+        square(0, 0, 4),  # the same
+        ((0, 0), (0, 2), (4, 2), (4, 0)),  # inside, along an edge
+        ((-4, 2), (2, 0), (8, 2), (2, 4)),  # through corners and beyond
+        ((-1, -1), (5, 5), (5, -1)),  # through two corners
+    ],
+)
+def test_areas_that_overlap_are_refused(other: tuple[Corner, ...]) -> None:
+    for rings in ((square(0, 0, 4), other), (other, square(0, 0, 4))):
+        with pytest.raises(ValueError, match="Rings 1 and 2 of the region overlap"):
+            Polygon(rings)
+
+
+few_corners = st.lists(
+    st.tuples(st.integers(-6, 6), st.integers(-6, 6)), min_size=3, max_size=4, unique=True
+).filter(lambda points: polygon(points) is not None)
+
+
+def edges_meet(one: list[Corner], two: list[Corner]) -> bool:
+    """Whether an edge of one ring has a point in common with an edge of the other."""
+
+    def turn(a: Corner, b: Corner, c: Corner) -> int:
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+    def on(a: Corner, b: Corner, c: Corner) -> bool:
+        return turn(a, b, c) == 0 and all(
+            min(a[i], b[i]) <= c[i] <= max(a[i], b[i]) for i in (0, 1)
+        )
+
+    return any(
+        (turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0)
+        or on(a, b, c)
+        or on(a, b, d)
+        or on(c, d, a)
+        or on(c, d, b)
+        for a, b in pairwise([*one, one[0]])
+        for c, d in pairwise([*two, two[0]])
+    )
+
+
+@given(few_corners, few_corners)
+def test_rings_that_do_not_meet_are_nested_as_their_corners_are(
+    one: list[Corner], two: list[Corner]
+) -> None:
+    assume(not edges_meet(one, two))
+    both = Polygon((tuple(one), tuple(two)))
+    assert both.holes == (by_definition(two, *one[0]), by_definition(one, *two[0]))
+    held = both.holds(GRID[:, 0], GRID[:, 1])
+    assert set(map(tuple, GRID[held].tolist())) == inside(one) ^ inside(two)
+
+
+@given(few_corners, few_corners)
+def test_rings_that_are_accepted_never_overlap(one: list[Corner], two: list[Corner]) -> None:
+    """By area, exactly: of the quarter cells of a fine grid those in both are all of one ring."""
+    try:
+        both = Polygon((tuple(one), tuple(two)))
+    except ValueError:
+        return
+    fine = np.array([(y, x) for y in range(-41, 42, 2) for x in range(-41, 42, 2)])
+    shares = [
+        set(
+            map(
+                tuple,
+                fine[_slabs((tuple((6 * y, 6 * x) for y, x in ring),)).hold(*fine.T)].tolist(),
+            )
+        )
+        for ring in (one, two)
+    ]
+    common = shares[0] & shares[1]
+    assert len(common) == (min(map(len, shares)) if any(both.holes) else 0)
+
+
+def test_rings_lie_on_the_same_side_of_the_earth() -> None:
+    """As GeoJSON cuts an area at 180°."""
+    west = [(-18.0, 177.0), (-18.0, 180.0), (-16.0, 180.0), (-16.0, 177.0)]
+    east = [(-18.0, -180.0), (-18.0, -179.0), (-16.0, -179.0), (-16.0, -180.0)]
+    for rings in ((west, east), (east, west)):
+        region = PolygonRegion.of(rings)
+        assert region.box == (-18.0, 177.0, -16.0, 181.0)
+        assert region.declared == (-18.0, 177.0, -16.0, -179.0)
+        assert PolygonRegion.of(parse_rings(written_rings(region))) == region
+    with pytest.raises(ValueError, match="Ring 2 of the region needs at least 3 points"):
+        PolygonRegion.of((west, east[:2]))
+    with pytest.raises(ValueError, match="Point 1 of ring 2 of the region"):
+        PolygonRegion.of((west, [(-100.0, 0.0)]))

@@ -91,7 +91,7 @@ def test_the_region_is_chosen_and_edited_beside_the_parameters(window, settled) 
     assert page.points_dialog.isVisible()
     page.points_dialog.reject()
 
-    page.region_drag.set_outline(TRIANGLE, Origin.TYPED)
+    page.region_drag.set_outline([TRIANGLE], Origin.TYPED)
     assert isinstance(window.session.state.selection.region, PolygonRegion)
     assert box.choice.currentText() == "Polygon, 3 points"
     assert entries(box.choice) == ["", "box", "polygon", "outer"]
@@ -101,7 +101,7 @@ def test_the_region_is_chosen_and_edited_beside_the_parameters(window, settled) 
     tool.take_back()
     tool.add((-73.9, 40.75))
     tool.close_at_first()
-    assert window.session.state.selection.region.outline[-1] == pytest.approx((40.75, -73.9))
+    assert window.session.state.selection.region.rings[0][-1] == pytest.approx((40.75, -73.9))
     assert not page.polygon_action.isChecked()
     choose(box.choice, "outer")
     assert window.session.state.selection.region.polygon is None

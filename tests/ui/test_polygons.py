@@ -39,7 +39,7 @@ def test_a_polygon_is_drawn_by_clicks(map_page: MapPage) -> None:
         QTest.mouseClick(pane.viewport(), Qt.MouseButton.LeftButton, pos=point)
     assert not page.polygon_action.isChecked()
     region = map_page.region
-    assert region == PolygonRegion.of([(lat, lon) for lon, lat in places])
+    assert region == PolygonRegion.of([[(lat, lon) for lon, lat in places]])
     assert map_page.session.state.selection.region_origin is Origin.DRAWN
     result = map_page.measured()
     assert result.readout("users_used").value < whole
@@ -78,7 +78,7 @@ def test_a_polygon_is_drawn_by_keys(map_page: MapPage) -> None:
     before = map_page.region
     QTest.keyClick(pane, Qt.Key.Key_Return)  # the cross is at the first point
     assert map_page.region != before
-    assert len(map_page.region.outline) == 3
+    assert list(map(len, map_page.region.rings)) == [3]
     assert not tool.active
 
 
@@ -127,16 +127,56 @@ def test_a_file_gives_the_outline(map_page: MapPage, tmp_path: Path) -> None:
     path.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     page.open_outline(str(path))
     map_page.qtbot.waitUntil(lambda: map_page.region.polygon is not None)
-    assert [list(point[::-1]) for point in map_page.region.outline] == ring[:3]
+    assert [list(point[::-1]) for point in map_page.region.rings[0]] == ring[:3]
     path.write_text(json.dumps({"type": "LineString", "coordinates": ring}))
     page.open_outline(str(path))
     map_page.qtbot.waitUntil(lambda: page.banner.problem is not None)
     assert "district.geojson has 1 " in page.banner.problem.sentence
 
 
+def test_areas_with_holes_are_read_drawn_and_edited_as_points(
+    map_page: MapPage, tmp_path: Path
+) -> None:
+    page, before = map_page.map, map_page.region
+    pane = next(iter(page.panes.panes.values()))
+    south, west, north, east = before.box
+
+    def ring(*places: tuple[float, float]) -> list[list[float]]:
+        return [
+            [west + x * (east - west), south + y * (north - south)] for x, y in (*places, places[0])
+        ]
+
+    whole = ring((0.0, 0.0), (0.6, 0.0), (0.6, 1.0), (0.0, 1.0))
+    hole = ring((0.2, 0.2), (0.4, 0.2), (0.4, 0.8), (0.2, 0.8))
+    other = ring((0.8, 0.2), (1.0, 0.2), (1.0, 0.8))
+    path = tmp_path / "districts.geojson"
+    path.write_text(json.dumps({"type": "MultiPolygon", "coordinates": [[whole, hole], [other]]}))
+    page.open_outline(str(path))
+    map_page.qtbot.waitUntil(lambda: map_page.region.polygon is not None)
+    region = map_page.region
+    assert region.polygon.holes == (False, True, False)
+    assert map_page.panel.region_size.text().startswith("Polygon, 11 points in 3 rings")
+    result = map_page.measured()
+    assert result.readout("checkins").value > 0
+    # What is outside shows the background, in the hole as between the areas.
+    shown = pane.grab().toImage()
+    place = lambda x, y: QPoint(*map(round, pane.to_pixels(*ring((x, y))[0])))  # noqa: E731
+    outside = {shown.pixel(place(*at)) for at in ((0.29, 0.52), (0.33, 0.41), (0.71, 0.52))}
+    inside = {shown.pixel(place(*at)) for at in ((0.09, 0.52), (0.51, 0.47), (0.95, 0.45))}
+    assert not outside & inside
+    page.edit_polygon()
+    dialog = page.points_dialog
+    assert dialog.edit.toPlainText().count("\n|\n") == 2
+    dialog.edit.setPlainText(dialog.edit.toPlainText().rpartition("\n|\n")[0])
+    dialog.use.click()
+    assert map_page.region.polygon.holes == (False, True)
+    map_page.session.undo()
+    assert map_page.region == region
+
+
 def test_an_empty_polygon_is_said(map_page: MapPage) -> None:
     page, height = map_page.map, map_page.map.panes.height()
-    page.region_drag.set_outline([(-60.0, 0.0), (-60.0, 1.0), (-59.0, 0.5)], Origin.TYPED)
+    page.region_drag.set_outline([[(-60.0, 0.0), (-60.0, 1.0), (-59.0, 0.5)]], Origin.TYPED)
     map_page.answered()
     map_page.qtbot.waitUntil(lambda: page.answer.text.text() == NOBODY)
     assert page.panes.height() == height

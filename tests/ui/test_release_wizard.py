@@ -784,7 +784,7 @@ def test_unreadable_rows_are_listed_and_edges_of_the_region_follow_mouse_and_key
 def _a_polygon_is_not_copied_without_asking(window, page) -> None:
     region_drag = window.workspaces["map"].region_drag
     corners = [(40.7, -74.02), (40.7, -73.93), (40.88, -73.93)]
-    assert region_drag.set_outline(corners, Origin.TYPED)
+    assert region_drag.set_outline([corners], Origin.TYPED)
     page.plan.region_copy_requested.emit()
     assert page.plan.draft.text("box") == ""
     page.asking.defaultButton().click()

@@ -11,6 +11,7 @@ from pprint import pformat
 from typing import Any
 
 from explorer import __version__
+from explorer.geography.region import RING, rings_in
 from explorer.studies.base.claims import evaluate_claim
 from explorer.studies.base.parameters import Kind, names_of
 from explorer.studies.base.study import (
@@ -173,8 +174,8 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     words += [("--prior", word) for word in _prior_words(values)]
     if "polygon" in part:
-        points = (f"{_plain(y)},{_plain(x)}" for y, x in part["polygon"])
-        words.append(("--polygon", ";".join(points)))
+        rings = (";".join(f"{_plain(y)},{_plain(x)}" for y, x in ring) for ring in rings_in(part))
+        words.append(("--polygon", RING.join(rings)))
     elif "region" in part:
         south, west, north, east = map(_plain, part["region"])
         ends = (west, south, east, north) if "plane" in part else (south, west, north, east)

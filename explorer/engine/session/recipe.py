@@ -164,7 +164,9 @@ def _store_selection(selection: Selection) -> schema.Selection:
     if selection.region.plane is not None:
         written.plane = selection.region.plane.text
     if selection.region.polygon is not None:
-        written.polygon = corners(selection.region)
+        written.polygon, *further = corners(selection.region)
+        if further:
+            written.rings = further
     if selection.image is not None:
         written.image = selection.image
     if selection.unit is not Unit.USER:
@@ -352,8 +354,11 @@ def _part(stored: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
     region = None
     if stored.region is not UNSET:
         low, left, high, right = stored.region
-        polygon = [] if stored.polygon is UNSET else stored.polygon
-        region = region_of((low, left, high, right), plane, [(y, x) for y, x in polygon])
+        first = [] if stored.polygon is UNSET else [stored.polygon]
+        further = [] if stored.rings is UNSET else stored.rings
+        if further and not first:
+            raise RecipeError("selection.rings: it has no polygon; the first ring belongs there")
+        region = region_of((low, left, high, right), plane, [*first, *further])
     share = None if stored.share is UNSET else stored.share
     if share is not None and stored.users is not None:
         raise RecipeError("selection: has both users and a share; one of them says who is in")

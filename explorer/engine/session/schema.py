@@ -203,6 +203,8 @@ class Selection(Struct):
     then YMIN, XMIN, YMAX, XMAX in its unit."""
     polygon: Corners | UnsetType = UNSET
     """Latitude and longitude of the corners of a polygon that the region is the box of."""
+    rings: Annotated[list[Corners], Meta(min_length=1, max_length=333)] | UnsetType = UNSET
+    """Further rings of the polygon: other areas, and holes in them."""
     image: Text | UnsetType = UNSET
     unit: NoUserColumn | UnsetType = UNSET
     """The privacy unit of the data; absent: users."""

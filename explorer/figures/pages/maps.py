@@ -395,6 +395,21 @@ def _title_lines(page: Page, surface: Surface, width: float, few: bool) -> list[
     return lines
 
 
+def _outline(region: Region) -> Any:
+    """Return a path of x and y around a region; holes turn the other way, so that they are."""
+    from matplotlib.path import Path as Outline
+
+    south, west, north, east = region.box
+    rings: Any = region.rings or [[(south, west), (south, east), (north, east), (north, west)]]
+    holes = (False,) if region.polygon is None else region.polygon.holes
+    paths = []
+    for ring, hole in zip(rings, holes, strict=True):
+        y, x = np.array([*ring, ring[0]]).T
+        turn = -1 if (np.dot(x[:-1], y[1:]) < np.dot(x[1:], y[:-1])) != hole else 1
+        paths.append(Outline(np.stack([x, y], axis=1)[::turn], closed=True))
+    return Outline.make_compound_path(*paths)
+
+
 def _pane(
     page: Page,
     axes: Any,
@@ -405,7 +420,6 @@ def _pane(
     view: ViewState,
 ) -> Any:
     from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Polygon
 
     rectangle, visible = pane.rectangle, pane.visible
     south, west, north, east = visible if surface.region is None else surface.region.box
@@ -430,10 +444,8 @@ def _pane(
     )
     axes.set_xlim(visible[1], visible[3])
     axes.set_ylim(visible[0], visible[2])
-    if surface.region is not None and surface.region.outline:
-        image.set_clip_path(
-            Polygon([(x, y) for y, x in surface.region.outline], transform=axes.transData)
-        )
+    if surface.region is not None and surface.region.rings:
+        image.set_clip_path(_outline(surface.region), axes.transData)
     if surface.region is None:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -480,11 +492,10 @@ def _layers(
     view: ViewState,
 ) -> None:
     """Draw coasts and borders, the region's outline and city names over a heatmap."""
-    from matplotlib.patches import Polygon
+    from matplotlib.patches import PathPatch
     from matplotlib.patheffects import withStroke
 
     theme, rectangle, visible = page.theme, pane.rectangle, pane.visible
-    south, west, north, east = region.box
     if view.show_basemap and region.plane is None:
         lines = lines_in(shipped_basemap().level_for(visible[3] - visible[1]), visible)
         # Lines are cut, not clipped, as some SVG viewers ignore clip paths.
@@ -494,12 +505,9 @@ def _layers(
         lon, lat = clip_lines(*lines, overlap(region.box, visible))
         over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
-    outline = [(lon, lat) for lat, lon in region.outline]
-    if not outline:
-        outline = [(west, south), (east, south), (east, north), (west, north)]
     axes.add_patch(
-        Polygon(
-            outline,
+        PathPatch(
+            _outline(region),
             fill=False,
             edgecolor=theme.map_region,
             linewidth=0.8,

@@ -205,16 +205,20 @@ class HeatmapItem(pg.ImageItem):
 
     def __init__(self) -> None:
         super().__init__(axisOrder="row-major")
-        self._outline: QPolygonF | None = None
+        self._outline: QPainterPath | None = None
 
     def set_outline(self, region: Region) -> None:
         """Cut off at the polygon of the heatmap's region; nothing of a box."""
         south, west, north, east = region.box
-        corners = [
-            QPointF((lon - west) / (east - west), (lat - south) / (north - south))
-            for lat, lon in region.outline
-        ]
-        self._outline = QPolygonF(corners) if corners else None
+        path = QPainterPath()  # filled by the even-odd rule
+        for ring in region.rings:
+            corners = [
+                QPointF((lon - west) / (east - west), (lat - south) / (north - south))
+                for lat, lon in ring
+            ]
+            path.addPolygon(QPolygonF(corners))
+            path.closeSubpath()
+        self._outline = path if region.rings else None
         self.update()
 
     def paint(self, painter: QPainter, *args: Any) -> None:
@@ -223,8 +227,7 @@ class HeatmapItem(pg.ImageItem):
             super().paint(painter, *args)
             return
         painter.save()
-        path = QPainterPath()
-        path.addPolygon(QTransform.fromScale(self.width(), self.height()).map(self._outline))
+        path = QTransform.fromScale(self.width(), self.height()).map(self._outline)
         painter.setClipPath(path, Qt.ClipOperation.IntersectClip)
         super().paint(painter, *args)
         painter.restore()

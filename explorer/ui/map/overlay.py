@@ -258,7 +258,7 @@ def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: boo
 def paint_outline(
     painter: QPainter, outline: Sequence[tuple[float, float]], style: MapStyle
 ) -> None:
-    """Draw the outline of a polygon region, in pixels."""
+    """Draw a ring of a polygon region, in pixels."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)

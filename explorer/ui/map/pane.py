@@ -460,10 +460,11 @@ class MapPane(pg.GraphicsView):
         if self.waiting:
             painter.setPen(self._style.label)
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.waiting)
-        if self.region is not None and self.region.outline:
+        if self.region is not None and self.region.rings:
             turn = self._drawn(self.region)[1] - self.region.west
-            outline = [self.to_pixels(lon + turn, lat) for lat, lon in self.region.outline]
-            paint_outline(painter, outline, self._style)
+            for ring in self.region.rings:
+                outline = [self.to_pixels(lon + turn, lat) for lat, lon in ring]
+                paint_outline(painter, outline, self._style)
         elif self.region is not None:
             paint_region(
                 painter, self._pixels(self._drawn(self.region)), self._style, self._editing
@@ -553,7 +554,7 @@ class MapPane(pg.GraphicsView):
     def _held_box(self) -> Box | None:
         """The region's box as drawn, if it can be moved: a polygon cannot, a new box is drawn."""
         region = self.region
-        return None if region is None or region.outline else self._drawn(region)
+        return None if region is None or region.rings else self._drawn(region)
 
     def wheel(self, position: QPointF, delta: float) -> None:
         """Zoom about a position of the pane; 120 is one notch."""

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from explorer.engine.session.session import Session
 from explorer.geography.coordinates import distance_km
 from explorer.geography.plane import Plane
-from explorer.geography.region import Box, PolygonRegion, Region, parse_points, written_points
+from explorer.geography.region import Box, PolygonRegion, Region, parse_rings, written_rings
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.errors import Banner, Problem, explain
@@ -223,8 +223,10 @@ class RegionDrag(QObject):
         self._banner.settled("region")
         self._session.set_selection(drawn, gesture)
 
-    def set_outline(self, points: Sequence[tuple[float, float]], origin: Origin) -> bool:
-        """Set a polygon of (latitude, longitude) as one undo step, or show why it is invalid.
+    def set_outline(self, rings: Sequence[Sequence[tuple[float, float]]], origin: Origin) -> bool:
+        """Set a polygon with these rings of (latitude, longitude) as one undo step.
+
+        An invalid one changes nothing; why it is invalid is shown.
 
         Returns
         -------
@@ -236,7 +238,7 @@ class RegionDrag(QObject):
             self._banner.show_problem(Problem("hint", "Open check-ins before choosing a region."))
             return False
         try:
-            region = PolygonRegion.of(points)
+            region = PolygonRegion.of(rings)
         except ValueError as error:
             self._banner.show_problem(explain(error, "region"))
             return False
@@ -270,7 +272,8 @@ class RegionDrag(QObject):
 POINTS_EXAMPLE = "40.70, -74.02\n40.88, -73.93\n40.80, -73.90"
 POINTS_HELP = (
     "One point a line: latitude, longitude in degrees, in order around the region. At least 3 "
-    "points; the last is joined to the first."
+    "points; the last is joined to the first. A line with | begins a further ring: another area, "
+    "or a hole."
 )
 
 
@@ -285,7 +288,7 @@ class RegionPointsDialog(QDialog):
     Signals
     -------
     entered(object)
-        List of (latitude, longitude) of a valid polygon.
+        List of rings of (latitude, longitude) of a valid polygon.
     """
 
     entered = Signal(object)
@@ -293,7 +296,7 @@ class RegionPointsDialog(QDialog):
     def __init__(self, region: Region, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Region from points")
-        self.edit = QPlainTextEdit("\n".join(written_points(region)))
+        self.edit = QPlainTextEdit(written_rings(region))
         self.edit.setPlaceholderText(POINTS_EXAMPLE)
         self.edit.setTabChangesFocus(True)
         self.edit.setMinimumHeight(220)
@@ -320,13 +323,13 @@ class RegionPointsDialog(QDialog):
 
     def _enter(self) -> None:
         try:
-            points = parse_points(self.edit.toPlainText())
-            PolygonRegion.of(points)
+            rings = parse_rings(self.edit.toPlainText())
+            PolygonRegion.of(rings)
         except ValueError as error:
             self.problem.setText(str(error))
             self.edit.setFocus()
             return
-        self.entered.emit(points)
+        self.entered.emit(rings)
         self.accept()
 
 

@@ -189,7 +189,7 @@ class MapWorkspace(Workspace):
         self._prepare = LatestJob("preparing the basemap", self)
         self.points_dialog: RegionPointsDialog | None = None
         self._outlines = LatestJob("reading a region", self)
-        self._outlines.done.connect(lambda _, points: self._take_outline(points, Origin.TYPED))
+        self._outlines.done.connect(lambda _, rings: self._take_outline(rings, Origin.TYPED))
         self._outlines.failed.connect(
             lambda _, error: self.banner.show_problem(explain(error, "region"))
         )
@@ -390,7 +390,7 @@ class MapWorkspace(Workspace):
             next(iter(self.panes.panes.values())).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _close_polygon(self, points: Sequence[tuple[float, float]]) -> None:
-        if self.region_drag.set_outline(points, Origin.DRAWN):
+        if self.region_drag.set_outline([points], Origin.DRAWN):
             self.polygon_action.setChecked(False)
 
     def type_points(self) -> None:
@@ -400,7 +400,7 @@ class MapWorkspace(Workspace):
             return
         dialog = self.points_dialog = RegionPointsDialog(selection.region, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.entered.connect(lambda points: self._take_outline(points, Origin.TYPED))
+        dialog.entered.connect(lambda rings: self._take_outline(rings, Origin.TYPED))
         dialog.open()
 
     def choose_outline(self) -> None:
@@ -420,17 +420,22 @@ class MapWorkspace(Workspace):
             ),
         )
 
-    def _take_outline(self, points: Sequence[tuple[float, float]], origin: Origin) -> None:
-        if self.region_drag.set_outline(points, origin):
+    def _take_outline(self, rings: Sequence[Sequence[tuple[float, float]]], origin: Origin) -> None:
+        if self.region_drag.set_outline(rings, origin):
             self.go_home()
 
     def edit_polygon(self) -> None:
-        """Go on drawing the present polygon: take corners back, set others, close it."""
+        """Go on drawing the present polygon: take corners back, set others, close it.
+
+        One of several rings is edited as a list of points.
+        """
         selection = self._session.state.selection
-        if selection is not None and selection.region.outline:
+        rings = selection.region.rings if selection is not None else ()
+        if len(rings) > 1:
+            self.type_points()
+        elif rings:
             self.polygon_action.setChecked(True)
-            corners = selection.region.outline
-            self.panes.outline.begin_with([(lon, lat) for lat, lon in corners])
+            self.panes.outline.begin_with([(lon, lat) for lat, lon in rings[0]])
 
     def use_box(self) -> None:
         """Replace a polygon by the box around it."""
@@ -479,7 +484,7 @@ class MapWorkspace(Workspace):
         self.points_action = action("T&ype points…", (), "The region as a list of lat, lon")
         self.points_action.triggered.connect(lambda *_: self.type_points())
         self.outline_action = action(
-            "Region from file…", (), "One area of a GeoJSON, GeoPackage or Shapefile"
+            "Region from file…", (), "The areas of a GeoJSON, GeoPackage or Shapefile"
         )
         self.outline_action.triggered.connect(lambda *_: self.choose_outline())
         self.box_action = action(

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.geography.coordinates import wrap_longitude
-from explorer.geography.region import Box, Region
+from explorer.geography.region import Box, Region, points_of
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.guarantee import CAME_FROM
 from explorer.ui.base.styled import plain_tip, styled_label
@@ -322,9 +322,9 @@ class DataPanel(QWidget):
         self._silent = True
         for widget in (self.draw_button, self.busiest_button, self.report_button):
             widget.setEnabled(selection is not None)
-        corners = 0 if selection is None else len(selection.region.outline)
+        outlined = selection is not None and selection.region.polygon is not None
         for field in self.sides.values():
-            field.setEnabled(selection is not None and not corners)
+            field.setEnabled(selection is not None and not outlined)
         data = self._data.current
         still = TOO_LARGE if data is not None and data.larger_than_memory else ""
         self.time.set_span(
@@ -339,7 +339,7 @@ class DataPanel(QWidget):
             self._ends.show_region(region)
             wide, high = region.sides
             size = f"{wide:,.1f} {region.unit} × {high:,.1f} {region.unit}"
-            self.region_size.setText(f"Polygon, {corners} points, {size}" if corners else size)
+            self.region_size.setText(f"Polygon, {points_of(region)}, {size}" if outlined else size)
             self.region_size.setToolTip(self.region_size.text())
             self._show_town(region_town(region))
             self.region_error.hide()

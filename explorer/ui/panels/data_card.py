@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QFont, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.geography.region import Region
+from explorer.geography.region import Region, points_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Result, Selection
 from explorer.ui.base.styled import plain_label, plain_tip
@@ -34,9 +34,11 @@ TIME, USERS = "time", "users"
 
 
 def region_words(region: Region) -> str:
-    """Return what a region is: ``Polygon, 9 points`` or ``Box, 20.2 × 26.7 km``."""
-    if corners := len(region.outline):
-        return f"Polygon, {corners} points"
+    """Return what a region is: ``Polygon, 9 points``, or 3 rings, or ``Box, 20.2 × 26.7 km``."""
+    if len(region.rings) > 1:
+        return f"Polygon, {len(region.rings):,} rings"
+    if region.rings:
+        return f"Polygon, {points_of(region)}"
     wide, high = region.sides
     return f"Box, {nearest(wide)} × {nearest(high)} {region.unit}"
 
@@ -148,7 +150,7 @@ class RegionBox(QWidget):
 
     def _edit(self) -> None:
         selection = self._session.state.selection
-        if selection is not None and selection.region.outline:
+        if selection is not None and selection.region.rings:
             self._tools.edit_polygon()
         else:
             self.sides_requested.emit()
