@@ -176,3 +176,35 @@ def test_nothing_is_exported_or_copied_of_an_earlier_answer(open_window, settled
     assert clipboard.text() == "before"
     assert page.below.numbers.isEnabled()
     assert not window.output.refused()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("study", "values", "key"),
+    [("private-regression", (), "eps"), ("cldp-sgd", (("epochs", "30"), ("runs", "1")), "eps0")],
+)
+def test_a_simulated_number_stays_faded_while_a_slider_moves_and_the_odds_follow(
+    open_window, settled, qtbot, study, values, key
+) -> None:
+    window = open_window(study=study, values=values)
+    settled(window)
+    answer, panel = window.workspaces["bounds"].answer, window.guarantee
+    number, odds = answer.number.text(), panel.odds.text()
+    assert min(len(number), len(odds)) > 1
+    assert answer.number.isEnabled()
+    slider = window.parameters.row(key).slider
+    start = QPoint(slider.width() // 2, slider.height() // 2)
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=start)
+    settled(window)
+    number, odds = answer.number.text(), panel.odds.text()
+    QTest.mouseMove(slider, start + QPoint(20, 0))
+    qtbot.waitUntil(lambda: not answer.number.isEnabled())
+    assert answer.number.text() == number
+    qtbot.waitUntil(lambda: panel.odds.text() != odds)
+    assert panel.odds.isVisible()
+    moved = panel.odds.text()
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start + QPoint(20, 0))
+    settled(window)
+    assert answer.number.isEnabled()
+    assert answer.number.text() != number
+    assert panel.odds.text() == moved

@@ -6,7 +6,7 @@ ask `evaluate_claim`, or take an answer through `with_claim`, and nothing else c
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Grade, Role
@@ -492,6 +492,16 @@ def headline_of(study: Study, result: Result, found: ClaimedBound | None) -> Hea
     elif found.text.when and sentence != STILL_COMPUTING:
         sentence = _privacy_sentence(result, found, name)
     return Headline(found.text.number, sentence)
+
+
+def rests_on(study: Study, result: Result, keys: Collection[str]) -> bool:
+    """Return whether the headline of an answer without a claim says one of these numbers."""
+    without = replace(
+        result,
+        series=tuple(s for s in result.series if s.key not in keys),
+        readouts=tuple(r for r in result.readouts if r.key not in keys),
+    )
+    return headline_of(study, without, None) != headline_of(study, result, None)
 
 
 def _needed(result: Result, found: ClaimedBound) -> str:

@@ -464,6 +464,7 @@ class Ledger:
             for key in ("eps0", "k", "n", "delta")
         }
         points["epochs"] = self.epochs.astype(float)
+        self._points = points
         self.spending = Spending(points, request["lam_max"], context)
         self.theorem, self.order = self.spending.theorem()
         self.numerical: Bound | None = None
@@ -497,14 +498,22 @@ class Ledger:
         return {key: bound for key, bound in known.items() if bound is not None}
 
     def bounds_at(self, epochs: int) -> dict[str, Bound]:
-        """Return the bounds that are computed, each at one number of epochs."""
+        """Return the bounds that are computed, each at one number of epochs.
+
+        The composition of the clones, which is quick at one, is always among them.
+        """
         index = np.flatnonzero(self.epochs == epochs)[:1]
-        return {
+        found = {
             key: replace(
                 b, value=b.value[index], valid=b.valid[index], truncated=b.truncated[index]
             )
             for key, b in self.bounds.items()
         }
+        if self.numerical is None:
+            points = {key: values[index] for key, values in self._points.items()}
+            spending = Spending(points, self.spending.lam_max, self._context)
+            found["numerical"] = spending.numerical()
+        return found
 
     def at_epochs(self, values: FloatArray | BoolArray, epochs: int) -> float:
         """Return the entry of an array over `epochs` at one of them."""

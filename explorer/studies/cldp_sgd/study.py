@@ -1037,8 +1037,7 @@ class CldpSgd(CurveStudy):
         complete = progress.ledger.numerical is not None
         differences = words.accuracy_differences(values, epochs, p.swept.sweep.key == "spent")
         promise = _promise(p, rounds, differences)
-        if complete:
-            promise = replace(promise, distance=p.total_variation(rounds))
+        promise = replace(promise, distance=p.total_variation(rounds))
         return _with_tightest(p.request, promise, bounds, progress.best_order, rounds, complete)
 
     def notes(self, p: LearningPoints) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from explorer.studies.base.claims import (
     ClaimedBound,
     UnclaimedReason,
     carry_over,
+    rests_on,
     unclaimed_reasons,
 )
 from explorer.studies.base.phrases import Headline
@@ -55,6 +56,8 @@ from explorer.ui.widgets.staleness import StaleMark
 _MARGINS = (0, 3, 7, 8)
 """In pixels around the cards; the dock's separator adds to the left one."""
 _NO_ANSWER = Headline("", "There is no answer. Change a value to compute again.")
+_HEADLINE = ""
+"""Stands for the headline among keys of curves and numbers."""
 FADE_S = 0.15
 """Curves and numbers of an earlier answer are faded if there is no newer one after so long."""
 
@@ -400,6 +403,8 @@ class BoundsWorkspace(Workspace):
     def _note_outdated(self, result: Result) -> None:
         """Note since when curves and numbers are those of an earlier answer; fade old ones."""
         now, outdated = time.monotonic(), result.outdated | result.outdated_numbers
+        if self.answer.kept:
+            outdated |= {_HEADLINE}
         self._outdated_since = {key: self._outdated_since.get(key, now) for key in outdated}
         self._find_faded(result)
 
@@ -424,6 +429,7 @@ class BoundsWorkspace(Workspace):
         self.plot.hidden = self.looking.hidden_of(listed)
         self.plot.set_names(self.looking.names_of(listed), self.looking.claimed)
         with_pins = self.shown_result(result)
+        self.answer.show_result(result, self._found[0])
         self.plot.set_frozen(self._session.in_gesture or bool(result.outdated))
         self.plot.show_result(with_pins)
         self._note_outdated(result)
@@ -470,9 +476,15 @@ class BoundsWorkspace(Workspace):
             self._fade.stop()
         self.plot.set_faded(self._faded & result.outdated)
         claim = self._found[0]
-        faded = claim is not None and claim.series.key in self._faded
-        old = faded and claim is not None and claim.outdated
-        self.answer.set_trailing(old, sentence=faded and result.curve_follows)
+        if claim is not None:
+            faded = claim.series.key in self._faded
+            self.answer.set_trailing(
+                faded and claim.outdated, sentence=faded and result.curve_follows
+            )
+        else:
+            numbers = self._faded & result.outdated_numbers
+            old = bool(numbers) and rests_on(get_study(result.request.study), result, numbers)
+            self.answer.set_trailing(old or _HEADLINE in self._faded)
         return self._faded != before
 
     def _gesture_ended(self) -> None:

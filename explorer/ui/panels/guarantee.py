@@ -421,7 +421,7 @@ class GuaranteePanel(QScrollArea):
             self._show_nothing(why, why)
             return
         value = None if self.result is None else evaluate_claim(self.result, self._claim)
-        self._write_odds(promise, value is not None and value.unsettled)
+        self._write_odds(promise, not result.complete if value is None else value.unsettled)
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
         self._write_front("by", self._name(result, value))

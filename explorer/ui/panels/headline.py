@@ -63,6 +63,8 @@ class HeadlineStrip(QFrame):
         self.spinner = Spinner()
         self._result: Result | None = None
         self._found: ClaimedBound | None = None
+        self.kept = False
+        """Whether the number is that of an earlier answer, as the present one has none yet."""
         self._away = False
         self._unit = ""
         self._old = ""
@@ -98,11 +100,13 @@ class HeadlineStrip(QFrame):
     def show_computing(self, answer: Headline = _COMPUTING) -> None:
         """Show that the result is being computed."""
         self._result = self._found = None
+        self.kept = False
         self._write(answer, "")
 
     def show_none(self) -> None:
         """Hide."""
         self._result = self._found = None
+        self.kept = False
         self._away = True
         self.hide()
 
@@ -110,25 +114,38 @@ class HeadlineStrip(QFrame):
         """Show the headline of a result and its claim.
 
         A number of an earlier answer is not written anew: its sentence would name the present
-        values of the sliders. It also stays if the first of the new numbers can't be claimed.
+        values of the sliders. It also stays if the first of the new numbers can't be claimed, and
+        without a claim while there is none (`kept`).
         """
         if self._found is not None and (
             claim.outdated if claim is not None else result.curve_follows
         ):
             return
         answer = headline_of(get_study(result.request.study), result, claim)
+        before = self._result
+        self.kept = (
+            answer is None
+            and not result.complete
+            and before is not None
+            and (before.request.study, before.request.quantity)
+            == (result.request.study, result.request.quantity)
+        )
+        if self.kept:
+            return
         if result.curve_follows and answer is not None and self._found is not None:
             # The sentence, which takes more than the number, follows with the curve.
             answer = replace(answer, text=self.text.text())
-        self._result, self._found = result, claim
         if answer is None and result.complete:
             self.show_none()
-        else:
-            self._write(answer or _COMPUTING, _beside(result, claim))
+            return
+        # Nothing is shown of an answer without a headline.
+        self._result, self._found = (result if answer is not None else None), claim
+        self._write(answer or _COMPUTING, _beside(result, claim))
 
     def show_answer(self, answer: Headline) -> None:
         """Show a result without claim."""
         self._result = self._found = None
+        self.kept = False
         self._write(answer, answer.beside)
 
     def set_trailing(self, trailing: bool, sentence: bool = False) -> None:
