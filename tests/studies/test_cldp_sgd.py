@@ -324,6 +324,19 @@ def test_coarse_requests_never_train(study):
     assert_sound(only)
 
 
+@pytest.mark.parametrize("what", ["accuracy", "risk"])
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+def test_the_guarantee_of_a_coarse_answer_is_that_of_a_complete_one(study, what, eps0, quick):
+    """So that it follows a slider, and never says that there is none while bounds are missing."""
+    request = a_request(study, what, eps0=eps0, epochs=3)
+    first, *_, complete = study.answer(request, Context())
+    assert not first.complete
+    for now, then in zip(first.guarantee.pairs, complete.guarantee.pairs, strict=True):
+        assert now == pytest.approx(then)
+    assert first.guarantee.distance == complete.guarantee.distance
+    assert complete.guarantee.distance < 0.2
+
+
 def test_cancelled_between_pieces_and_nothing_lost(study, quick):
     request = a_request(study, n=5_000, epochs=3)
     host = Context(stop_after=24)

@@ -1017,13 +1017,12 @@ class CldpSgd(CurveStudy):
     def _risk_guarantee(self, p: LearningPoints) -> Guarantee:
         """Return the guarantee of the training, which is the same whatever is plotted."""
         one = p.at_sliders
-        curves = _OF_EPSILON[:3] if p.coarse else _OF_EPSILON
+        curves = [c for c in _OF_EPSILON if not (p.coarse and c.role is Role.LOWER)]
         bounds = {c.key: bound for c in curves if (bound := c.bound(one)) is not None}
         rounds = float(one.spending.rounds[0])
         differences = words.risk_differences(_values_here(p), theory.norm_of(p.request))
         promise = _promise(p, rounds, differences)
-        if not p.coarse:
-            promise = replace(promise, distance=p.total_variation(rounds))
+        promise = replace(promise, distance=p.total_variation(rounds))
         return _with_tightest(
             p.request, promise, bounds, float(one.theorem[1][0]), rounds, not p.coarse
         )
