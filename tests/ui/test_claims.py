@@ -333,7 +333,7 @@ def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_th
     assert answer.number.text() == "ε ≤ 0.2078"
     assert "50.88 %" in answer.text.text()
     assert answer.claim.text() == BEST_CLAIM["bounds"]
-    assert "δ = 10⁻⁸" in answer.role.text()
+    assert "δ\xa0=\xa010⁻⁸" in answer.role.text()
     assert "ε ≤ 0.2078" in answer.accessibleDescription()
     answer.claim.menu().aboutToShow.emit()
     offered = {a.text(): a for a in answer.claim.menu().actions()}

@@ -232,10 +232,11 @@ def _headline(result: Result, _claimed: ClaimedBound | None) -> Headline | None:
     per = next(r.unit.partition("/")[2] for r in result.readouts if r.key == "per_unit")
     meets = f"{number} ({at_least(unit)} per {per or 'unit of distance'}) meets"
     if count == 1 or binding is None:
-        return Headline(number, f"{meets} the requirement.")
+        return Headline(f"{number} 1/diameter", f"{meets} the requirement.")
     all_of, tighter = ("both", "tighter") if count == 2 else (f"all {count}", "tightest")
     return Headline(
-        number, f"{meets} {all_of} requirements; requirement {binding:g} is the {tighter} one."
+        f"{number} 1/diameter",
+        f"{meets} {all_of} requirements; requirement {binding:g} is the {tighter} one.",
     )
 
 

@@ -460,10 +460,14 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
     if accuracy is None:
         return None
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
+    runs = int(result.request["runs"])
+    over = f"{runs} trainings" if result.complete else "the trainings so far"
+    average = f", on average over {over}" if runs > 1 else ""
     return Headline(
         f"{APPROXIMATELY} {nearest(accuracy)}",
         f"About {nearest(accuracy)} of the test {words.examples(result.request['data'])} are "
-        f"classified right after this private training{beside}.",
+        f"classified right after this private training{average}{beside}.",
+        statistic=Statistic.MEAN if runs > 1 else None,
     )
 
 

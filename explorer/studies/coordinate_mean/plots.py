@@ -590,7 +590,8 @@ def _error_headline(result: Result, claimed: ClaimedBound | None) -> Headline | 
         more = times(alike / claimed.value)
         text += f"; {nearest(alike)} if all coordinates are protected alike"
         text += f", {more} that" if more != "1 times" else ""
-    return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
+    number = f"{claimed.text.number} of data in [−1, 1]"
+    return Headline(number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
 
 
 PLOTS = (

@@ -552,14 +552,15 @@ def _distance_headline(result: Result, claimed: ClaimedBound | None) -> Headline
         return None
     names = {curve.key: curve.short for curve in _DISTANCE_CURVES}
     name = names.get(claimed.series.key, claimed.series.label)
-    error = error_phrase(claimed.value, Statistic.MEAN, "of the largest distance")
+    unit = "of the largest distance"
+    error = error_phrase(claimed.value, Statistic.MEAN, unit)
     text = f"{name}: {error}"
     if claimed.value >= 1:
         text = f"Not informative: any shares at all are within the largest distance. {text}"
     laplace = result.number("laplace")
     if laplace is not None and claimed.series.key != "laplace":
         text += f"; Laplace noise {nearest(laplace)}. Their guarantees are not comparable"
-    return Headline(claimed.text.number, f"{text}.", statistic=Statistic.MEAN)
+    return Headline(f"{claimed.text.number} {unit}", f"{text}.", statistic=Statistic.MEAN)
 
 
 _SPACE_AXES = ("space_clusters", "space_each", "space_near", "space_items")

@@ -215,7 +215,7 @@ class HeadlineStrip(QFrame):
         pairs = claim.text.pairs if claim is not None else ()
         pure = bool(pairs) and not any(delta for _, delta in pairs)  # holds for every δ
         at = [
-            parameter_text(p, values[p.key])
+            parameter_text(p, values[p.key]).replace(" ", "\xa0")
             for p in study.parameters
             if not pure and p.symbol in ("δ", "δ′") and relevant(p, values, result.request.quantity)
         ]
