@@ -20,12 +20,12 @@ BUDGET = {
     "cli": (18, 31_900),
     "engine": (34, 50_600),
     "figures": (27, 48_500),
-    "geography": (10, 19_900),
+    "geography": (10, 21_100),
     "privacy": (101, 205_000),
     "release": (49, 69_000),
     "studies": (144, 266_000),
-    "top": (11, 9_200),
-    "ui": (123, 290_500),
+    "top": (11, 10_200),
+    "ui": (123, 291_200),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09

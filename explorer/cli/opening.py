@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -687,13 +688,21 @@ def parse_polygon(ctx: click.Context, _option: click.Parameter, raw: str | None)
     from explorer.bounded import call
     from explorer.geography.background import MEMORY, outline
     from explorer.geography.region import PolygonRegion, parse_rings
+    from explorer.polygon import MAX_POINTS
 
     if raw is None:
         return None
     try:
         path = Path(raw)
         if ";" not in raw and path.is_file():
-            rings = call(outline, str(path.absolute()), name=path.name, memory=MEMORY)
+            found = call(outline, str(path.absolute()), name=path.name, memory=MEMORY)
+            if found.moved:
+                raise ValueError(
+                    f"{path.name} has {found.points:,} points. A region takes at most "
+                    f"{MAX_POINTS:,}: simplify it with ogr2ogr -simplify, or open it in the window "
+                    f"(its edge would move by at most {math.ceil(found.moved):,} m)"
+                )
+            rings = found.rings
         elif ";" not in raw:
             raise ValueError(f"there is no file {raw}; give one, or points as LAT,LON;LAT,LON;…")
         else:

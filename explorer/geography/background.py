@@ -36,7 +36,7 @@ from explorer.geography.tiles import (
     database,
     plain_credit,
 )
-from explorer.geography.vectors import Ink, VectorLayer
+from explorer.geography.vectors import Ink, Outline, VectorLayer
 from explorer.lazy import missing_library
 
 MEMORY = 1_500_000_000
@@ -383,8 +383,8 @@ def describe(path: str, *, cancelled: Cancelled) -> Background:
     return Background(layer.kind, layer.name, layer.credit, layer.detail, layer.box)
 
 
-def outline(path: str, *, cancelled: Cancelled) -> list[list[tuple[float, float]]]:
-    """Return latitude and longitude of the corners of the rings of a file's areas.
+def outline(path: str, *, cancelled: Cancelled) -> Outline:
+    """Return the outline of a file's areas, a simpler one if it has too many points.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def outline(path: str, *, cancelled: Cancelled) -> list[list[tuple[float, float]
     name = Path(path).name
     if not isinstance(layer, VectorLayer):
         raise ValueError(f"{name} has no outline. Choose a GeoJSON, GeoPackage or Shapefile.")
-    return layer.outline(name)
+    return layer.outline(name, cancelled)
 
 
 def draw(

@@ -8,22 +8,25 @@ counts are checked against what is left of the file before anything is allocated
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.geography.coordinates import KM_PER_DEGREE
 from explorer.geography.region import Box, PolygonRegion
 from explorer.geography.tiles import Cancelled, Pixels, Query, plain_credit
 from explorer.lazy import missing_library
-from explorer.polygon import JOIN_AREAS
+from explorer.polygon import JOIN_AREAS, MAX_POINTS as MAX_CORNERS
 
 FloatArray = NDArray[np.float64]
 
@@ -39,6 +42,8 @@ WEB_MERCATOR = 3857
 SAME_DEGREES = frozenset((DEGREES, 4258, 4269, 4979, 0, -1, 84))
 """EPSG numbers of systems of degrees that differ by about a metre, which no picture shows."""
 _RADIUS = 6378137.0
+_SIMPLER = (MAX_CORNERS, 800, 600, 400, 200)
+"""Numbers of corners tried for an outline that has too many: a simpler one may cross itself."""
 
 
 class Shapes:
@@ -90,9 +95,73 @@ class Shapes:
                 self.add(ring if _area(ring) * turn >= 0 else ring[::-1], True)
 
 
+@dataclass(frozen=True)
+class Outline:
+    """Outline of the areas of a file.
+
+    Attributes
+    ----------
+    rings : list of lists of (latitude, longitude)
+    points : int
+        Number of corners in the file.
+    moved : float
+        How far the outline may lie from the file's, in metres; 0 where it is the file's.
+    """
+
+    rings: list[list[tuple[float, float]]]
+    points: int
+    moved: float
+
+
+def _weights(ring: FloatArray, cancelled: Cancelled) -> FloatArray:
+    """Return of every corner by how many metres the outline moves, at most, where it is left out.
+
+    Douglas and Peucker's method, once for all tolerances: of what lies between two corners that are
+    kept, the farthest from the line between them is next. It weighs no more than the one before, so
+    that corners above any weight are an outline of that tolerance. Three always stay.
+    """
+    metres = ring * (1000 * KM_PER_DEGREE)
+    metres[:, 0] *= math.cos(math.radians(float(ring[:, 1].mean())))
+    weights = np.zeros(len(ring))
+    far = int(np.argmax(np.hypot(*(metres - metres[0]).T)))
+    weights[[0, far]] = math.inf
+    closed = np.concatenate([metres, metres[:1]])
+    parts = [(0, far, math.inf), (far, len(ring), math.inf)]
+    for number in count():
+        if not parts:
+            break
+        if number % 1000 == 0 and cancelled():
+            raise InterruptedError
+        first, last, limit = parts.pop()
+        if last - first < 2:
+            continue
+        along = closed[last] - closed[first]
+        away = closed[first + 1 : last] - closed[first]
+        share = np.clip(away @ along / max(float(along @ along), 1e-300), 0, 1)
+        distance = np.hypot(*(away - share[:, None] * along).T)
+        at = int(np.argmax(distance))
+        weight = min(float(distance[at]), limit)
+        weights[first + 1 + at] = weight
+        parts += [(first, first + 1 + at, weight), (first + 1 + at, last, weight)]
+    finite = np.where(np.isinf(weights), -1.0, weights)
+    weights[int(np.argmax(finite))] = math.inf
+    return weights
+
+
+def _kept(weights: list[FloatArray], most: int) -> tuple[list[NDArray[np.bool_]], float]:
+    """Return which corners of each ring the simpler outline has, and by how much it moves."""
+    every = np.concatenate(weights)
+    order = np.argsort(-every, kind="stable")
+    keep = np.zeros(len(every), bool)
+    keep[order[:most]] = True
+    keep |= np.isinf(every)
+    moved = float(every[~keep].max(initial=0.0))
+    return np.split(keep, np.cumsum([len(ring) for ring in weights])[:-1]), moved
+
+
 def _area(ring: FloatArray) -> float:
     x, y = ring[:, 0], ring[:, 1]
-    return float(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1])) / 2
+    return float(np.dot(x, np.roll(y, -1)) - np.dot(np.roll(x, -1), y)) / 2
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -435,30 +504,50 @@ class VectorLayer:
         areas = int(self._closed.sum())
         self.detail = f"{len(lengths) - areas:,} lines, {areas:,} outlines of areas"
 
-    def outline(self, name: str) -> list[list[tuple[float, float]]]:
-        """Return latitude and longitude of the corners of the rings of the file's areas.
+    def outline(self, name: str, cancelled: Cancelled) -> Outline:
+        """Return the outline of the file's areas, a simpler one if it has too many points.
 
         Raises
         ------
         ValueError
-            If it has lines, too many points for a region, or areas that overlap.
+            If it has lines, areas that overlap, or no simpler outline.
         """
         if not self._closed.all():
             raise ValueError(
                 f"{name} has {self.detail}. A region has areas only: leave the lines out, for "
                 "example with ogr2ogr -where."
             )
-        parts = np.split(self._points, self._starts[1:])
-        rings = [[(y, x) for x, y in part.tolist()] for part in parts]
-        if len(rings) > 1:
+        parts = [
+            part[:-1] if len(part) > 1 and (part[0] == part[-1]).all() else part
+            for part in np.split(self._points, self._starts[1:])
+        ]
+        number = sum(map(len, parts))
+        tried = (MAX_CORNERS,) if number <= MAX_CORNERS else _SIMPLER
+        weights = [_weights(part, cancelled) for part in parts] if len(tried) > 1 else []
+        for most in tried:
+            kept, moved = _kept(weights, most) if weights else (None, 0.0)
+            rings = parts
+            if kept is not None:
+                rings = [ring[keep] for ring, keep in zip(parts, kept, strict=True)]
+            corners = [[(y, x) for x, y in ring.tolist()] for ring in rings]
             try:
-                holes = PolygonRegion.of(rings).polygon.holes
+                holes = PolygonRegion.of(corners).polygon.holes
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
+                if most != tried[-1]:
+                    continue  # a simpler outline crossed itself
+                text = f"{name}: {error}"
+                if weights:
+                    text = (
+                        f"{name} has {number:,} points, and a region takes at most "
+                        f"{MAX_CORNERS:,}; no simpler outline was found. Simplify it with "
+                        "ogr2ogr -simplify."
+                    )
+                raise ValueError(text) from None
             # Shells turn one way and holes the other.
             if len({(_area(part) > 0) ^ hole for part, hole in zip(parts, holes, strict=True)}) > 1:
                 raise ValueError(f"{name}: an area lies in another. {JOIN_AREAS}")
-        return rings
+            return Outline(corners, number, moved)
+        raise AssertionError(tried)
 
     def close(self) -> None:
         """Release nothing: the file was read as a whole."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import assume, given, strategies as st
 
+from explorer.geography.background import outline
+from explorer.geography.coordinates import KM_PER_DEGREE
 from explorer.geography.region import PolygonRegion, parse_rings, written_rings
 from explorer.polygon import MAX_POINTS, Polygon, _slabs
 
@@ -297,3 +302,57 @@ def test_rings_lie_on_the_same_side_of_the_earth() -> None:
         PolygonRegion.of((west, east[:2]))
     with pytest.raises(ValueError, match="Point 1 of ring 2 of the region"):
         PolygonRegion.of((west, [(-100.0, 0.0)]))
+
+
+def wiggly(points: int, seed: int, radius: float = 0.2) -> np.ndarray:
+    """Return longitudes and latitudes of a ring like a coast, closed."""
+    rng = np.random.default_rng(seed)
+    angles = np.linspace(0, 2 * np.pi, points, endpoint=False)
+    waves = sum(
+        rng.normal() / k * np.cos(k * angles + rng.uniform(0, 7)) for k in (2, 3, 5, 9, 17, 40, 90)
+    )
+    far = radius * (1 + 0.1 * waves)
+    ring = np.stack([-74 + far * np.cos(angles), 40.7 + far * np.sin(angles)], axis=1)
+    return np.concatenate([ring, ring[:1]])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_file_with_too_many_points_has_a_simpler_outline_near_its_own(
+    tmp_path: Path, seed: int
+) -> None:
+    shell, hole = wiggly(5000, seed), wiggly(3000, seed + 100, 0.05)
+    path = tmp_path / "city.geojson"
+    rings = [ring.tolist() for ring in (shell, hole)]
+    path.write_text(json.dumps({"type": "Polygon", "coordinates": rings}))
+    found = outline(str(path), cancelled=lambda: False)
+    assert found.points == 8000
+    region = PolygonRegion.of(found.rings)
+    assert MAX_POINTS * 0.8 <= region.polygon.number <= MAX_POINTS
+    assert region.polygon.holes == (False, True)
+    scale = 1000 * KM_PER_DEGREE * np.array([np.cos(np.radians(40.7)), 1])
+    for own, simpler in zip((shell, hole), found.rings, strict=True):
+        line = shapely.LinearRing(np.array(simpler)[:, ::-1] * scale)
+        away = shapely.distance(line, shapely.points(own * scale))
+        assert away.max() <= found.moved * 1.01
+    assert 0 < found.moved < 100
+
+
+def test_a_file_with_few_points_keeps_them_all(tmp_path: Path) -> None:
+    ring = wiggly(MAX_POINTS, 1)
+    path = tmp_path / "city.geojson"
+    path.write_text(json.dumps({"type": "Polygon", "coordinates": [ring.tolist()]}))
+    found = outline(str(path), cancelled=lambda: False)
+    assert (found.points, found.moved) == (MAX_POINTS, 0.0)
+    np.testing.assert_array_equal(np.array(found.rings[0])[:, ::-1], ring[:-1])
+
+
+def test_many_small_areas_have_no_simpler_outline(tmp_path: Path) -> None:
+    squares = [
+        [[[x, y], [x + 0.5, y], [x + 0.5, y + 0.5], [x, y + 0.5], [x, y]]]
+        for x in range(40)
+        for y in range(10)
+    ]
+    path = tmp_path / "islands.geojson"
+    path.write_text(json.dumps({"type": "MultiPolygon", "coordinates": squares}))
+    with pytest.raises(ValueError, match=r"1,600 points.* no simpler outline"):
+        outline(str(path), cancelled=lambda: False)

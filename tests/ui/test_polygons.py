@@ -174,6 +174,31 @@ def test_areas_with_holes_are_read_drawn_and_edited_as_points(
     assert map_page.region == region
 
 
+def test_a_simpler_outline_is_taken_only_if_it_is_wanted(map_page: MapPage, tmp_path: Path) -> None:
+    page, before = map_page.map, map_page.region
+    south, west, north, east = before.box
+    angles = np.linspace(0, 2 * np.pi, 4001)
+    far = 0.9 + 0.02 * np.cos(200 * angles)
+    x = (west + east) / 2 + (east - west) / 2 * far * np.cos(angles)
+    y = (south + north) / 2 + (north - south) / 2 * far * np.sin(angles)
+    path = tmp_path / "coast.geojson"
+    ring = np.stack([x, y], axis=1).tolist()
+    path.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
+    for wanted in (False, True):
+        page.open_outline(str(path))
+        map_page.qtbot.waitUntil(lambda: page.simpler is not None and page.simpler.isVisible())
+        assert map_page.region == before
+        box, page.simpler = page.simpler, None
+        assert "4,000 points" in box.text()
+        cancel = box.defaultButton()
+        (use,) = (button for button in box.buttons() if button is not cancel)
+        (use if wanted else cancel).click()
+        assert (map_page.region != before) == wanted
+    assert map_page.region.polygon.number == 1000
+    map_page.session.undo()
+    assert map_page.region == before
+
+
 def test_an_empty_polygon_is_said(map_page: MapPage) -> None:
     page, height = map_page.map, map_page.map.panes.height()
     page.region_drag.set_outline([[(-60.0, 0.0), (-60.0, 1.0), (-59.0, 0.5)]], Origin.TYPED)

@@ -22,7 +22,7 @@ SHOW_AFTER_MS = 250
 @dataclass
 class _Job:
     name: str
-    cancel: Callable[[], None]
+    cancel: Callable[[], object]
     last: bool
     busy: bool = False
     message: str = ""
@@ -50,7 +50,7 @@ class Activity(QObject):
         key: str,
         name: str,
         busy_changed: SignalInstance,
-        cancel: Callable[[], None],
+        cancel: Callable[[], object],
         last: bool = False,
     ) -> None:
         """Register the ``busy_changed(bool)`` signal of a controller.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Self
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QMessageBox, QVBoxLayout, QWidget
 
 from explorer.bounded import call
 from explorer.engine.compute.latest import Delivery
@@ -21,6 +22,8 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.background import MEMORY, outline
 from explorer.geography.cities import City
 from explorer.geography.region import Box, Region
+from explorer.geography.vectors import Outline
+from explorer.polygon import MAX_POINTS
 from explorer.studies.base.study import Fidelity, Origin, Request, Result
 from explorer.studies.heatmap.parameters import ERROR, OF_DRAWS
 from explorer.studies.registry import study_info, study_infos
@@ -188,8 +191,9 @@ class MapWorkspace(Workspace):
         self.play = Play(service, self)
         self._prepare = LatestJob("preparing the basemap", self)
         self.points_dialog: RegionPointsDialog | None = None
+        self.simpler: QMessageBox | None = None
         self._outlines = LatestJob("reading a region", self)
-        self._outlines.done.connect(lambda _, rings: self._take_outline(rings, Origin.TYPED))
+        self._outlines.done.connect(self._outline_read)
         self._outlines.failed.connect(
             lambda _, error: self.banner.show_problem(explain(error, "region"))
         )
@@ -269,6 +273,8 @@ class MapWorkspace(Workspace):
         page = cls(window.session, window.service, window.answers["map"], window.data, window)
         page.side_panel = panel = DataPanel(window.session, window.data, page, page)
         window.answers["map"].failed.connect(panel.time_play.stop)
+        reading = page._outlines
+        window.activity.watch("outline", "reading a region", reading.busy_changed, reading.cancel)
         page.utility.join(window)
         page.remember_backgrounds(window)
         return page
@@ -419,6 +425,28 @@ class MapWorkspace(Workspace):
                 outline, path, name=Path(path).name, memory=MEMORY, cancelled=task.cancelled
             ),
         )
+
+    def _outline_read(self, path: str, found: Outline) -> None:
+        """Take the outline of a file, a simpler one only if the user wants it."""
+        take = partial(self._take_outline, found.rings, Origin.TYPED)
+        if not found.moved:
+            take()
+            return
+        box = self.simpler = QMessageBox(self.window())
+        box.setWindowTitle("Region from file")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(
+            f"{Path(path).name} has {found.points:,} points, and a region takes at most "
+            f"{MAX_POINTS:,}.\n\nA simpler outline has {sum(map(len, found.rings)):,} points and "
+            f"lies within {math.ceil(found.moved):,} m of this one. Check-ins that close to the "
+            "edge may be counted on the other side."
+        )
+        use = box.addButton("&Use the simpler outline", QMessageBox.ButtonRole.AcceptRole)
+        keep = box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(keep)
+        use.clicked.connect(lambda *_: take())
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     def _take_outline(self, rings: Sequence[Sequence[tuple[float, float]]], origin: Origin) -> None:
         if self.region_drag.set_outline(rings, origin):
