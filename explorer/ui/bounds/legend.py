@@ -41,7 +41,7 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 from explorer.ui.widgets.value_field import rich
 
 NOT_VALID = "not valid"
-_WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
+_WIDEST_NUMBER = "≈ 1.234×10⁻⁹⁹"
 
 
 def value_words(series: Series, value: float | None, here: bool, between: bool) -> str:
@@ -104,7 +104,7 @@ class LegendRow:
         self.tag = styled_label("tag")
         self.tag.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.tag.hide()
-        self.remark, self.warning = ElidedLabel(), ElidedLabel()
+        self.remark, self.warning = ElidedLabel(smallest=0.76), ElidedLabel(smallest=0.76)
         for text in (self.remark, self.warning):
             text.setProperty("shortened", True)  # whole in the tool tip
         for label, name in ((self.remark, "muted"), (self.warning, "warning")):
@@ -240,7 +240,7 @@ class LegendRow:
 
 _BESIDE_NAMES = 520
 """Width of a row without its name: box, swatch, role, the claim's mark, number."""
-_NAME_WIDTH = 152
+_NAME_WIDTH = 130
 """In pixels, so that roles stand in one place in most questions."""
 _LETTERS = 64
 """Maximum lengths of name and reason in the collapsed line; the tool tip shows all."""

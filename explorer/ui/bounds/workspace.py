@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -14,6 +15,7 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.imported_curves import imported_from_list, imported_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
+from explorer.figures.captions import parameter_text
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.claims import (
     NO_BOUND_YET,
@@ -106,6 +108,8 @@ class BoundsWorkspace(Workspace):
         self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
         self._found: tuple[ClaimedBound | None, tuple[str, ...]] = (None, ())
         self._outdated_since: dict[str, float] = {}
+        self._known_for: dict[str, Request] = {}
+        """By curve, the request that its number is for."""
         """Time in seconds since when each curve or number is that of an earlier answer."""
         self._faded: frozenset[str] = frozenset()
         self._fade = QTimer(self, singleShot=True)
@@ -403,6 +407,9 @@ class BoundsWorkspace(Workspace):
     def _note_outdated(self, result: Result) -> None:
         """Note since when curves and numbers are those of an earlier answer; fade old ones."""
         now, outdated = time.monotonic(), result.outdated | result.outdated_numbers
+        for series in result.series:
+            if series.key not in result.outdated_numbers:
+                self._known_for[series.key] = result.request
         if self.answer.kept:
             outdated |= {_HEADLINE}
         self._outdated_since = {key: self._outdated_since.get(key, now) for key in outdated}
@@ -495,6 +502,7 @@ class BoundsWorkspace(Workspace):
 
     def _update_legend(self, result: Result) -> None:
         """Update the legend."""
+        old = self._faded & result.outdated_numbers
         self.answer.show_result(result, self._found[0])
         result = self.own.beside(result)
         known = {r.key: r.value for r in result.readouts}
@@ -518,10 +526,23 @@ class BoundsWorkspace(Workspace):
             self.looking.first_of(result),
             result.complete and not self._session.in_gesture,
             self._better(result),
-            self._faded & result.outdated_numbers,
-            self.looking.remarks_of(result),
+            old,
+            self.looking.remarks_of(result) | {key: self._still(result, key) for key in old},
         )
         self.guide.show_result(result)
+
+    def _still(self, result: Result, key: str) -> str:
+        """Return which values an old number is for: ``still ε₀ = 2``; empty if not known."""
+        known, asked = self._known_for.get(key), result.request
+        if known is None or _subject(known) != _subject(asked):
+            return ""
+        values = dict(known.values)
+        changed = [
+            parameter_text(replace(p, unit=""), values[p.key])
+            for p in get_study(asked.study).parameters
+            if values[p.key] != asked[p.key]
+        ]
+        return f"still {changed[0]}{', …' * (len(changed) > 1)}" if changed else ""
 
     def _better(self, result: Result) -> dict[str, UnclaimedReason]:
         """Return why better values than the claimed one are not claimed.

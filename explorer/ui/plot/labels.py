@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QSizePolicy, QStyleOptionGr
 from explorer.figures.style import SeriesStyle
 from explorer.studies.base.study import Mark
 from explorer.ui.plot.curves import DOT_SIZE, PATTERNS, SYMBOLS, Curve, pen_of
+from explorer.ui.widgets.fixed_size_text import smaller_font
 
 _MARGIN = 4.0
 
@@ -413,10 +414,11 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
 
 
 class ElidedLabel(QLabel):
-    """Line of text, elided at its end."""
+    """Line of text, elided at its end; first written smaller, with `smallest` below 1."""
 
-    def __init__(self) -> None:
+    def __init__(self, smallest: float = 1.0) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
+        self._smallest = smallest
         self.setMinimumWidth(40)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
@@ -431,7 +433,9 @@ class ElidedLabel(QLabel):
         """Draw the text."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
-        fitting = self.fontMetrics().elidedText(
+        if self._smallest < 1:
+            painter.setFont(smaller_font(self.font(), self.text(), self.width(), self._smallest))
+        fitting = painter.fontMetrics().elidedText(
             self.text(), Qt.TextElideMode.ElideRight, self.width()
         )
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, fitting)

@@ -249,10 +249,7 @@ class FixedSizeLabel(QWidget):
         painter = QPainter(self)  # uses the widget's colour and font
         needed = self.fontMetrics().horizontalAdvance(text) if self._smallest < 1 else 0
         if needed > width:
-            font, share = self.font(), min(width / needed, 1.0)
-            while share > self._smallest and _width_at(share, font, text) > width:
-                share -= 0.02  # glyphs have whole pixels: widths are not proportional to sizes
-            font.setPointSizeF(font.pointSizeF() * max(share, self._smallest))
+            font = smaller_font(self.font(), text, width, self._smallest)
             painter.setFont(font)
             if _width_at(1.0, font, text) <= width:
                 self._fitting = (text, width, text)
@@ -266,6 +263,16 @@ class FixedSizeLabel(QWidget):
         """Measure again with another font."""
         self._fitting = ("", 0, "")
         super().changeEvent(event)
+
+
+def smaller_font(font: QFont, text: str, width: int, smallest: float) -> QFont:
+    """Return a font in which a text is at most so wide, down to a share of its size."""
+    found = QFont(font)
+    share = min(width / max(QFontMetrics(font).horizontalAdvance(text), 1), 1.0)
+    while share > smallest and _width_at(share, font, text) > width:
+        share -= 0.02  # glyphs have whole pixels: widths are not proportional to sizes
+    found.setPointSizeF(font.pointSizeF() * max(share, smallest))
+    return found
 
 
 def _width_at(share: float, font: QFont, text: str) -> int:
