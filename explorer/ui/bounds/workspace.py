@@ -108,9 +108,9 @@ class BoundsWorkspace(Workspace):
         self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
         self._found: tuple[ClaimedBound | None, tuple[str, ...]] = (None, ())
         self._outdated_since: dict[str, float] = {}
+        """Time in seconds since when each curve or number is that of an earlier answer."""
         self._known_for: dict[str, Request] = {}
         """By curve, the request that its number is for."""
-        """Time in seconds since when each curve or number is that of an earlier answer."""
         self._faded: frozenset[str] = frozenset()
         self._fade = QTimer(self, singleShot=True)
         self._fade.timeout.connect(self._show_faded)
