@@ -36,11 +36,14 @@ def test_a_drag_changes_neither_curves_nor_claim_and_axes_only_grow(
     at_rest, ranges, answers = seen(page), [page.plot.view.viewRange()], []
     space = window.parameters.pages[study].space
     beside_at_rest, beside = (space.isHidden(), window.guarantee.odds.isHidden()), set()
+    sentence, muted = page.answer.text, []
 
     def answered(result, _elapsed) -> None:
         answers.append((seen(page), page.answer.claim.text(), result.complete))
         ranges.append(page.plot.view.viewRange())
         beside.add((space.isHidden(), window.guarantee.odds.isHidden()))
+        if result.curve_follows:
+            muted.append(not sentence.isEnabled())
 
     window.answers["bounds"].result_ready.connect(answered)
     start = QPoint(slider.width() // 2, slider.height() // 2)
@@ -62,6 +65,9 @@ def test_a_drag_changes_neither_curves_nor_claim_and_axes_only_grow(
             assert next_low <= low < high <= next_high
     assert not page.current_result.outdated
     assert not page.answer.spinner.isVisible()
+    # A sentence may be that of the number before: it is muted until the slider rests.
+    assert all(muted)
+    qtbot.waitUntil(sentence.isEnabled)
 
 
 class Paints(QObject):

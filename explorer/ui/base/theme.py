@@ -200,9 +200,10 @@ def _palette(c: Palette) -> QPalette:
         role.Shadow: c.border,
     }.items():
         palette.setColor(key, QColor(colour))
-    for key in (role.WindowText, role.Text, role.ButtonText):
-        faded = QColor(c.muted)
-        faded.setAlpha(150)
+    faded = QColor(c.muted)
+    palette.setColor(QPalette.ColorGroup.Disabled, role.WindowText, faded)  # old text stays legible
+    faded.setAlpha(150)
+    for key in (role.Text, role.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, key, faded)
     palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(c.border))
     palette.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(c.text))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
@@ -27,6 +27,8 @@ _UNIT = 4
 """Longest unit in characters that stands beside its number."""
 _SIGNED = (Role.UPPER, Role.LOWER, Role.EXACT, Role.ESTIMATE)
 """Roles that the sign in a number tells where nothing is claimed."""
+_SETTLED_MS = 120
+"""The sentence is muted until no newer number has come for so long."""
 _COMPUTING = Headline("", COMPUTING)
 _OLD = "Old answer, for {}. "
 
@@ -65,6 +67,11 @@ class HeadlineStrip(QFrame):
         self._found: ClaimedBound | None = None
         self.kept = False
         """Whether the number is that of an earlier answer, as the present one has none yet."""
+        self._old_parts = (False, False)
+        """Whether all of it, and whether the sentence, is that of an earlier answer."""
+        self._behind = QTimer(self, singleShot=True)
+        self._behind.setInterval(_SETTLED_MS)
+        self._behind.timeout.connect(lambda: self.set_trailing(*self._old_parts))
         self._away = False
         self._unit = ""
         self._old = ""
@@ -133,8 +140,10 @@ class HeadlineStrip(QFrame):
         if self.kept:
             return
         if result.curve_follows and answer is not None and self._found is not None:
-            # The sentence, which takes more than the number, follows with the curve.
+            # The sentence, which takes more than the number, follows with the curve: until the
+            # slider rests it is often that of the number before.
             answer = replace(answer, text=self.text.text())
+            self._behind.start()
         if answer is None and result.complete:
             self.show_none()
             return
@@ -150,8 +159,10 @@ class HeadlineStrip(QFrame):
 
     def set_trailing(self, trailing: bool, sentence: bool = False) -> None:
         """Grey the headline, or its sentence alone, while the next one is being computed."""
+        self._old_parts = trailing, sentence
         self.spinner.show_busy(trailing or sentence)
         trailing = trailing or bool(self._old)
+        sentence = sentence or self._behind.isActive()
         for widget in (self.number, self.role, self.text, self.beside):
             grey = trailing or (sentence and widget is self.text)
             if widget.isEnabled() == grey:
