@@ -29,7 +29,9 @@ _CHUNK = 1 << 19
 """Points that are tested at once."""
 _EDGES = 64
 """Edges that are tested against all at once: their products stay in the processor's cache."""
-
+_TIE = 1e-4
+"""Edges that are nearer to each other than this, in steps, lie on one another."""
+_TOO_LARGE = "The region is too large. Choose one that is at most 180° wide."
 
 Ring = tuple[tuple[int, int], ...]
 """Corners (y, x) in order, in steps northwards and eastwards; the last is joined to the first."""
@@ -64,19 +66,20 @@ class Polygon:
                 "simplify it, for example with ogr2ogr -simplify."
             )
         for place, ring in enumerate(self.rings or ((),), 1):
-            name = f"Ring {place} of the region" if several else "The region"
+            name = f"ring {place} of the region" if several else "the region"
+            begin = name.capitalize()
             if len(ring) < 3:
-                raise ValueError(f"{name if several else 'A region'} needs at least 3 points.")
+                raise ValueError(f"{begin if several else 'A region'} needs at least 3 points.")
             corners = np.array(ring, np.int64)
             lengths = np.ptp(corners, axis=0)
             if lengths.max() >= _MAX_SPAN:
                 raise ValueError(_TOO_LARGE)
             if not lengths.all():
-                raise ValueError(f"The points of {_lower(name)} lie on one line. Move one of them.")
+                raise ValueError(f"The points of {name} lie on one line. Move one of them.")
             crossing = _first_crossing(corners)
             if crossing is not None:
                 first, second = crossing
-                raise ValueError(f"{name} crosses itself between points {first} and {second}.")
+                raise ValueError(f"{begin} crosses itself between points {first} and {second}.")
         if several:
             south, west, north, east = self.box
             if max(north - south, east - west) >= _MAX_SPAN:
@@ -141,8 +144,8 @@ class Polygon:
                 across = x1 + (x2 - x1) * (part - y1) / (y2 - y1)
                 # Middles of cells right of the edge change sides.
                 middle = np.arange(math.ceil(low - 0.5), math.ceil(high - 0.5))
-                right = x1 + (x2 - x1) * (middle + 0.5 - y1) / (y2 - y1)
-                np.add.at(turns, (middle, np.floor(right + 0.5).astype(int)), 1)
+                crossed = x1 + (x2 - x1) * (middle + 0.5 - y1) / (y2 - y1)
+                np.add.at(turns, (middle, np.floor(crossed + 0.5).astype(int)), 1)
             left, right = across.min(axis=0).astype(int), across.max(axis=0).astype(int)
             np.add.at(change, (band, np.minimum(left, columns - 1)), 1)
             np.add.at(change, (band, np.minimum(right, columns - 1) + 1), -1)
@@ -187,15 +190,6 @@ class Slabs:
     def moved(self, east: int) -> Slabs:
         """Return the edges moved eastwards."""
         return Slabs(self.levels, self.starts, self.edges + np.array([0, east, 0, east]))
-
-
-_TOO_LARGE = "The region is too large. Choose one that is at most 180° wide."
-_TIE = 1e-4
-"""Edges that are nearer to each other than this, in steps, lie on one another."""
-
-
-def _lower(name: str) -> str:
-    return name[0].lower() + name[1:]
 
 
 def _edges(ring: Ring) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

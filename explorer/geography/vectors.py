@@ -43,7 +43,7 @@ SAME_DEGREES = frozenset((DEGREES, 4258, 4269, 4979, 0, -1, 84))
 """EPSG numbers of systems of degrees that differ by about a metre, which no picture shows."""
 _RADIUS = 6378137.0
 _SIMPLER = (MAX_CORNERS, 800, 600, 400, 200)
-"""Numbers of corners tried for an outline that has too many: a simpler one may cross itself."""
+"""Numbers of corners tried for an outline that has too many."""
 
 
 class Shapes:
@@ -111,6 +111,22 @@ class Outline:
     rings: list[list[tuple[float, float]]]
     points: int
     moved: float
+
+
+def _outlines(
+    parts: list[FloatArray], cancelled: Cancelled
+) -> Iterator[tuple[list[FloatArray], float]]:
+    """Yield rings with few enough corners, and how far they may lie from these: in metres.
+
+    These themselves if they have; else simpler and simpler ones, as one may cross itself.
+    """
+    if sum(map(len, parts)) <= MAX_CORNERS:
+        yield parts, 0.0
+        return
+    weights = [_weights(part, cancelled) for part in parts]
+    for most in _SIMPLER:
+        kept, moved = _kept(weights, most)
+        yield [part[keep] for part, keep in zip(parts, kept, strict=True)], moved
 
 
 def _weights(ring: FloatArray, cancelled: Cancelled) -> FloatArray:
@@ -521,33 +537,24 @@ class VectorLayer:
             part[:-1] if len(part) > 1 and (part[0] == part[-1]).all() else part
             for part in np.split(self._points, self._starts[1:])
         ]
-        number = sum(map(len, parts))
-        tried = (MAX_CORNERS,) if number <= MAX_CORNERS else _SIMPLER
-        weights = [_weights(part, cancelled) for part in parts] if len(tried) > 1 else []
-        for most in tried:
-            kept, moved = _kept(weights, most) if weights else (None, 0.0)
-            rings = parts
-            if kept is not None:
-                rings = [ring[keep] for ring, keep in zip(parts, kept, strict=True)]
-            corners = [[(y, x) for x, y in ring.tolist()] for ring in rings]
+        number, why = sum(map(len, parts)), ValueError()
+        for tried, moved in _outlines(parts, cancelled):
+            rings = [[(y, x) for x, y in ring.tolist()] for ring in tried]
             try:
-                holes = PolygonRegion.of(corners).polygon.holes
+                holes = PolygonRegion.of(rings).polygon.holes
             except ValueError as error:
-                if most != tried[-1]:
-                    continue  # a simpler outline crossed itself
-                text = f"{name}: {error}"
-                if weights:
-                    text = (
-                        f"{name} has {number:,} points, and a region takes at most "
-                        f"{MAX_CORNERS:,}; no simpler outline was found. Simplify it with "
-                        "ogr2ogr -simplify."
-                    )
-                raise ValueError(text) from None
+                why = error
+                continue
             # Shells turn one way and holes the other.
             if len({(_area(part) > 0) ^ hole for part, hole in zip(parts, holes, strict=True)}) > 1:
                 raise ValueError(f"{name}: an area lies in another. {JOIN_AREAS}")
-            return Outline(corners, number, moved)
-        raise AssertionError(tried)
+            return Outline(rings, number, moved)
+        if number <= MAX_CORNERS:
+            raise ValueError(f"{name}: {why}")
+        raise ValueError(
+            f"{name} has {number:,} points, and a region takes at most {MAX_CORNERS:,}; no simpler "
+            f"outline was found. {why} Or simplify it with ogr2ogr -simplify."
+        )
 
     def close(self) -> None:
         """Release nothing: the file was read as a whole."""

@@ -503,7 +503,8 @@ class SortedGroup(Group):
         left = self._rough_log_rates(alpha, alpha0, edges[:-1], edges[:-1])
         right = self._rough_log_rates(alpha, alpha0, edges[1:], edges[:-1])
         # By how much the normal approximation errs is smooth: a few panels that count will do.
-        mass = np.exp(left + _log_rises(alpha, edges) - np.max(left + _log_rises(alpha, edges)))
+        parts = left + _log_rises(alpha, edges)
+        mass = np.exp(parts - parts.max())
         shares = np.cumsum(mass) / mass.sum()
         few = np.unique(np.searchsorted(shares, _TRIED))
         exact, _ = self._log_rates(alpha, alpha0, edges[[*few, few[-1] + 1]])

@@ -461,7 +461,8 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
         return None
     beside = "" if plain is None else f"; without privacy {nearest(plain)}"
     runs = int(result.request["runs"])
-    over = f"{runs} trainings" if result.complete else "the trainings so far"
+    done = result.complete and result.fidelity is Fidelity.FULL
+    over = f"{runs} trainings" if done else "the trainings so far"
     average = f", on average over {over}" if runs > 1 else ""
     return Headline(
         f"{APPROXIMATELY} {nearest(accuracy)}",

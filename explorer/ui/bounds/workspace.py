@@ -503,7 +503,6 @@ class BoundsWorkspace(Workspace):
     def _update_legend(self, result: Result) -> None:
         """Update the legend."""
         old = self._faded & result.outdated_numbers
-        self.answer.show_result(result, self._found[0])
         result = self.own.beside(result)
         known = {r.key: r.value for r in result.readouts}
         values = {

@@ -445,8 +445,12 @@ class MapWorkspace(Workspace):
         keep = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(keep)
         use.clicked.connect(lambda *_: take())
+        box.finished.connect(self._simpler_answered)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
+
+    def _simpler_answered(self, _button: int) -> None:
+        self.simpler = None
 
     def _take_outline(self, rings: Sequence[Sequence[tuple[float, float]]], origin: Origin) -> None:
         if self.region_drag.set_outline(rings, origin):
