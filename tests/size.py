@@ -25,7 +25,7 @@ BUDGET = {
     "release": (49, 69_000),
     "studies": (144, 266_000),
     "top": (11, 10_200),
-    "ui": (123, 291_400),
+    "ui": (123, 293_400),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09

@@ -68,7 +68,8 @@ def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
     assert met.endswith(" ε ≤ 2 ε = 1")
     assert bounds.readouts.text_of("chance") == "= 0.7311"
     assert not tiny.badge.isVisible()
-    assert tiny.answer_state.text().startswith("complete · ")
+    assert tiny.answer_state.text() == "Complete"
+    assert bounds.plot.titles.progress.text == "2 of 2 curves up to date"
 
 
 def test_curves_legend_and_crosshair_tell_every_curve(tiny) -> None:
@@ -271,12 +272,12 @@ def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
     seen = []
     tiny.answered.connect(
         lambda result: seen.append(
-            (result.complete, tiny.answer_state.text().split()[0], len(curve(tiny, "truth").x))
+            (result.complete, tiny.answer_state.text(), len(curve(tiny, "truth").x))
         )
     )
     tiny.session.set_value("slow", True)
     qtbot.waitUntil(lambda: bool(seen) and seen[-1][0])
-    assert seen == [(False, "coarse", 10), (True, "complete", 100)]
+    assert seen == [(False, "Computing…", 10), (True, "Complete", 100)]
 
 
 def test_a_failed_answer_keeps_the_last_picture_and_says_so(tiny, settled, qtbot, moon):

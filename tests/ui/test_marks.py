@@ -262,8 +262,8 @@ def test_progress_is_shown_and_escape_stops_the_work(window, settled, qtbot) -> 
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.busy)
     assert not window.current_result.complete
-    assert window.answer_state.text() == "stopped early"
+    assert window.answer_state.text() == "Stopped early"
     assert not bar.isVisible()
     window.session.set_value("steps", 2)
     settled(window)
-    assert window.answer_state.text().startswith("complete")
+    assert window.answer_state.text().startswith("Complete")

@@ -68,3 +68,21 @@ def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> No
     window.session.set_value("k", 10**8)
     settled(window)
     assert panel.sentence.text().startswith("Nothing is claimed")
+
+
+def test_changed_parameters_are_named_and_reset_in_one_step(open_window, settled) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    changed = window.sides.cornerWidget()
+    assert changed.names.text() == "Default settings"
+    assert not changed.button.isEnabled()
+    before = window.session.request()
+    window.session.set_value("eps0", 1.0)
+    window.session.set_value("k", 500)
+    assert changed.names.text() == "Changed: ε₀, k"
+    assert changed.rect().contains(changed.button.geometry())
+    changed.button.click()
+    assert window.session.request() == before
+    assert changed.names.text() == "Default settings"
+    window.session.undo()
+    assert changed.names.text() == "Changed: ε₀, k"

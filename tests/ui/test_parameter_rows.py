@@ -107,7 +107,7 @@ def test_dragging_is_one_gesture_from_press_to_release(qtbot, heard) -> None:
 
 def test_taking_hold_of_the_handle_does_not_move_it(qtbot, heard) -> None:
     row, events = heard(LOG)
-    handle = row.slider._handle().toPoint()
+    handle = row.slider.handle().toPoint()
     qtbot.mouseClick(row.slider, Qt.MouseButton.LeftButton, pos=handle + QPoint(3, 0))
     assert events == [("end",)]
     assert row.slider.number == 1e-8

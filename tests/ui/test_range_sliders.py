@@ -148,7 +148,7 @@ def test_both_panes_follow_the_number_of_users_dragged(
     assert window.session.state.selection == before
     window.session.set_selection(replace(before, share=0.5))
     rests_exactly(window, settled)
-    half = slider._handle().x()
+    half = slider.handle().x()
     shares = [s.share for s in followed(window, qtbot, slider, half, [half - 9, half - 18])[0]]
     assert 0.5 > shares[0] > shares[1] > 0.01
     assert all(round(100 * share, 9) == round(100 * share) for share in shares)

@@ -1,13 +1,16 @@
 """While a slider moves: the same curves, claim and axes as at rest, and what is painted."""
 
 import itertools
+import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from explorer.engine.session.plot_view import PlotView
 from explorer.studies.base.claims import evaluate_claim
 
 STEPS = 12
@@ -153,6 +156,44 @@ def test_a_new_answer_paints_its_own_texts_once_and_nothing_behind_them(
         assert paints.counts["plot"] <= 2
     assert not axes
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start - QPoint(5, 0))
+
+
+@pytest.mark.main_path
+def test_faded_curves_say_which_values_they_are_for(open_window, settled, qtbot) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    page = window.workspaces["bounds"]
+    complete, progress, mark = page.current_result, page.plot.titles.progress, page.plot.claim_mark
+    claim = evaluate_claim(complete)
+    marked = [math.log10(complete.request["T"]), math.log10(claim.value)]
+    assert [mark.x(), mark.y()] == pytest.approx(marked)
+    drawn = [s.key for s in complete.series if s.key not in page.plot.hidden]
+    folded = [key for key in page.legend.order() if key not in page.legend.front]
+    fresh = {claim.series.key, next(key for key in drawn if key != claim.series.key)}
+    values = tuple((k, 2.5 if k == "eps0" else v) for k, v in complete.request.values)
+    partial = replace(
+        complete,
+        request=replace(complete.request, values=values),
+        complete=False,
+        series=tuple(s for s in complete.series if s.key in fresh),
+        readouts=tuple(replace(r, value=2 * r.value) for r in complete.readouts if r.key in fresh),
+    )
+    page._show(partial, 1.0)
+    assert progress.text == f"{len(drawn)} of {len(drawn)} curves up to date"
+    assert [mark.x(), mark.y()] == pytest.approx([marked[0], marked[1] + math.log10(2)])
+    qtbot.waitUntil(lambda: "Faded" in progress.text)
+    assert progress.text == f"Faded: still ε₀ = 2.  2 of {len(drawn)} curves up to date"
+    assert folded
+    assert page.legend.still.text() == "still ε₀ = 2"
+    page._show(complete, 1.0)
+    assert progress.text == f"{len(drawn)} of {len(drawn)} curves up to date"
+    assert page.legend.still.text() == ""
+    window.session.set_look(
+        ("shuffle-rdp", "eps"),
+        PlotView(True, hidden=frozenset({claim.series.key}), every=True),
+        "hide",
+    )
+    assert not mark.isVisible()
 
 
 @pytest.mark.main_path

@@ -15,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.privacy.core.bound import Role
+from explorer.ui.bounds.legend import LEGEND_COLUMNS
 from explorer.ui.bounds.plot_tables import STALE_MS
 from explorer.ui.widgets.number_table import NumberTable
 from tests.ui.test_access import check, mnemonics
@@ -96,7 +97,17 @@ def test_ctrl_c_and_the_menu_copy_what_is_selected_or_all(window, below, qtbot) 
     assert list(csv.reader(io.StringIO(clipboard.text()))) == [["level"], ["top"], ["bottom"]]
     assert below.copy_button.menu() is view.menu
     below.setCurrentIndex(0)
-    assert not below.copy_button.isEnabled()
+    of_legend = below.copy_button.menu()
+    of_legend.aboutToShow.emit()  # its texts are written when the menu opens
+    of_legend.actions()[3].trigger()
+    head, *rows = csv.reader(io.StringIO(clipboard.text()))
+    legend = window.workspaces["bounds"].legend
+    assert head == list(LEGEND_COLUMNS)
+    assert [row[0] for row in rows] == [
+        legend.row(key).label.text()
+        for key in legend.order(window.workspaces["bounds"].plot.hidden)
+    ]
+    assert all(row[1] for row in rows)
 
 
 def test_the_menu_opens_by_mouse_and_by_key(window, below, qtbot) -> None:  # noqa: F811

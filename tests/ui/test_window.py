@@ -30,7 +30,7 @@ def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.data.current is not None
     assert shuffle.data.current.synthetic
     assert not shuffle.data_state.text()  # this result uses no check-ins
-    assert shuffle.answer_state.text().startswith("complete")
+    assert shuffle.answer_state.text().startswith("Complete")
     asked = shuffle.session.request("heatmap").with_value("beside", "")
     # Else every window of the tests would compute what one has computed for all.
     assert asked == map_request().with_value("beside", "")

@@ -188,9 +188,7 @@ class StatusRow(QWidget):
         self.answer = FixedSizeLabel()
         self.answer.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.answer.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.answer.setFixedWidth(
-            self.answer.fontMetrics().horizontalAdvance("coarse · 9,999 ms…") + 4
-        )
+        self.answer.setFixedWidth(self.answer.fontMetrics().horizontalAdvance("Stopped early") + 4)
         self.data = FixedSizeLabel()
         self.data.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.data.setMinimumWidth(MIN_DATA_WIDTH)

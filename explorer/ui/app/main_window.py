@@ -105,6 +105,7 @@ class MainWindow(WindowFrame):
         self.guarantee = parts.GuaranteePanel(self.theme)
         left = parts.LeftSide(self.question, self.presets, self.parameters)
         self.left_side, self.sides, self.data_page = left, left.tabs, left.data_page
+        self.sides.setCornerWidget(parts.ChangedParameters(self.session))
         self.guarantee.setMinimumWidth(222)
         for key, content, area, title in (
             ("question", left, Qt.DockWidgetArea.LeftDockWidgetArea, self.question.all),
@@ -381,10 +382,8 @@ class MainWindow(WindowFrame):
         known = self._answered_as == (result.request, True)
         self._answered_as = (result.request, result.complete)
         if not (known and result.complete):  # a number that was added later changes no state
-            words = "complete" if result.complete else "coarse"
-            self.answer_state.setText(
-                f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
-            )
+            self.answer_state.setText("Complete" if result.complete else "Computing…")
+            self.answer_state.setToolTip(f"Computed in {duration_words(elapsed_ms)}")
         if not self.workspace.unread:  # the result belongs to the old file
             self._show_beside()
         self.menus.update()
@@ -401,7 +400,7 @@ class MainWindow(WindowFrame):
         if result is None or result.complete or key != self._front_key():
             return
         if result.request == self.answers[key].request and not self.banner.isVisible():
-            self.answer_state.setText("stopped early")
+            self.answer_state.setText("Stopped early")
 
     def _claim_nothing(self) -> None:
         """Clear the guarantee while there is no result."""
@@ -449,7 +448,7 @@ class MainWindow(WindowFrame):
 
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
-            self.answer_state.setText("no answer")
+            self.answer_state.setText("No answer")
             from explorer.ui.app import parts
 
             problem = explain(error, "answer")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from explorer.studies.registry import get_study, study_info, study_infos
+from explorer.studies.registry import study_info, study_infos
 from explorer.ui.app.computing import ComputingPreferences
 from explorer.ui.app.export_actions import Printing
 from explorer.ui.app.finder import Finder
@@ -24,6 +24,7 @@ from explorer.ui.controllers.data_controller import CachedCheckins
 from explorer.ui.dialogs.about import Errata, about_dialog, keys_dialog, words_dialog
 from explorer.ui.dialogs.help_window import UserGuide
 from explorer.ui.dialogs.palette import KEY
+from explorer.ui.panels.parameters import reset_parameters
 from explorer.ui.panels.presets import PresetMenu
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class Menus:
                     needs_result=True,
                 ),
                 SEPARATOR,
-                Command("reset", "Re&set parameters", self._reset_parameters),
+                Command("reset", "Re&set parameters", partial(reset_parameters, window.session)),
                 SEPARATOR,
                 Command(
                     "find",
@@ -493,12 +494,6 @@ class Menus:
         for key, page in self._of_workspace.items():
             for action in page.view_actions():
                 action.setVisible(key == front)
-
-    def _reset_parameters(self) -> None:
-        study = get_study(self._window.session.state.study)
-        self._window.session.set_values(
-            {p.key: p.default for p in study.parameters if not p.axis_only}
-        )
 
     def _update_recent(self) -> None:
         window = self._window

@@ -27,5 +27,8 @@ from explorer.ui.controllers.file_controller import (
 from explorer.ui.controllers.study_controller import StudyController as StudyController
 from explorer.ui.dialogs.help_window import HelpWindow as HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel as GuaranteePanel
-from explorer.ui.panels.parameters import ParametersPanel as ParametersPanel
+from explorer.ui.panels.parameters import (
+    ChangedParameters as ChangedParameters,
+    ParametersPanel as ParametersPanel,
+)
 from explorer.ui.panels.presets import PresetBar as PresetBar, QuestionHeader as QuestionHeader

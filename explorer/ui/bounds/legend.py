@@ -85,6 +85,9 @@ def _label(name: str, words: str) -> str:
     return f"⊘ {name}" if words == NOT_VALID else name
 
 
+LEGEND_COLUMNS = ("Curve", "Role", "Remark", "Value")
+
+
 class LegendRow:
     """Widgets of one curve; reused for other curves.
 
@@ -214,6 +217,10 @@ class LegendRow:
             if label.isHidden() == bool(text):
                 label.setVisible(bool(text))
 
+    def mark_text(self) -> str:
+        """Return whether it is claimed, why it is not, or another remark."""
+        return self.tag.text() or self.warning.text() or self.remark.text()
+
     def set_selected(self, chosen: bool) -> None:
         """Write the name in bold or normal weight."""
         if chosen != self._chosen:
@@ -244,6 +251,8 @@ _NAME_WIDTH = 130
 """In pixels, so that roles stand in one place in most questions."""
 _LETTERS = 64
 """Maximum lengths of name and reason in the collapsed line; the tool tip shows all."""
+_STILL_WIDTH = 104
+"""In pixels, of the remark on old values in that line."""
 _FOLD = 100
 """Grid row below which further curves are listed."""
 
@@ -300,7 +309,7 @@ class Legend(QWidget):
         self._chosen = ""
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(8)
+        self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnMinimumWidth(2, _NAME_WIDTH)
         self._grid.setColumnStretch(4, 1)
@@ -311,12 +320,16 @@ class Legend(QWidget):
         self.fold = QWidget()
         self.more = tool_button("", "Show and hide the further curves", "More curves", quiet=True)
         self.more.clicked.connect(lambda: self.set_open(not self._open))
-        self.told = FixedSizeText("faint", lines=2)
+        self.told = FixedSizeText("faint", lines=1)
+        self.still = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.still.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.still.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.still.setFixedWidth(_STILL_WIDTH)
         line = QHBoxLayout(self.fold)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4)
-        line.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self.told, 1)
+        for part, stretch in ((self.more, 0), (self.told, 1), (self.still, 0)):
+            line.addWidget(part, stretch, Qt.AlignmentFlag.AlignVCenter)
         self._grid.addWidget(self.fold, _FOLD, 0, 1, 6)
         self.fold.hide()
 
@@ -408,6 +421,10 @@ class Legend(QWidget):
                 for words in (text[key] for key in self._rest)
             )
         )
+        numbers = [key for key in self._rest if values.get(key) is not None]
+        self.still.setText(
+            common_remark({(remarks or {}).get(key, "") * (key in faded) for key in numbers})
+        )
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
     @property
@@ -442,6 +459,14 @@ class Legend(QWidget):
     def order(self, hidden: Collection[str] = ()) -> list[str]:
         """Return the keys of the visible curves from top to bottom."""
         return [key for key in (*self._front, *self._rest) if key not in hidden]
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the texts of the ticked curves' rows, below `LEGEND_COLUMNS`."""
+        return [
+            (row.label.text(), row.role.text(), row.mark_text(), row.value.text())
+            for row in (self.rows[key] for key in self.order())
+            if row.check.isChecked()
+        ]
 
     def words_of(self, key: str) -> str:
         """Return the description of a curve for screen readers."""
@@ -603,6 +628,11 @@ def _order_keys(
         return math.inf if value is None or math.isnan(value) else -value
 
     return sorted(keys, key=rank)
+
+
+def common_remark(remarks: Collection[str]) -> str:
+    """Return what several old curves or numbers are for, if it is the same for all."""
+    return next(iter(remarks)) if len(remarks) == 1 else "earlier values" * bool(remarks)
 
 
 def _offer(menu: QMenu, words: str, do: Callable[[], object], enabled: bool = True) -> None:

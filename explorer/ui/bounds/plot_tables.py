@@ -35,7 +35,7 @@ from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import Diagram, Node, Result, ScalarResult, Table
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import styled_label, tool_button, with_titles
-from explorer.ui.bounds.legend import Legend
+from explorer.ui.bounds.legend import LEGEND_COLUMNS, Legend
 from explorer.ui.bounds.reference_curves import PinList
 from explorer.ui.widgets.fixed_size_text import FixedSizeText, SelectableLabel
 from explorer.ui.widgets.number_table import NumberTable
@@ -199,7 +199,7 @@ class PlotTables(QTabWidget):
 
     Parameters
     ----------
-    legend : QWidget
+    legend : LegendArea
         First tab: legend and scalar results.
     import_curve : QAction
         Receives a button beside the tabs.
@@ -207,7 +207,7 @@ class PlotTables(QTabWidget):
         Says what the values of the legend are for; stands at the right of the tabs.
     """
 
-    def __init__(self, legend: QWidget, import_curve: QAction, here: QWidget) -> None:
+    def __init__(self, legend: "LegendArea", import_curve: QAction, here: QWidget) -> None:
         super().__init__(documentMode=True)
         self.setObjectName("below")
         self.setAccessibleName("Legend and tables")
@@ -224,6 +224,13 @@ class PlotTables(QTabWidget):
         self._late.setInterval(STALE_MS)
         self._late.timeout.connect(self._grey)
         self.numbers = NumberTable("All numbers of the plot")
+        self._of_legend = NumberTable("Legend")
+        """The legend as a table, which is never shown: its menu copies it."""
+        self._of_legend.setParent(self)
+        self._of_legend.hide()
+        self._of_legend.menu.aboutToShow.connect(
+            lambda: self._of_legend.set_table(LEGEND_COLUMNS, legend.curves.table())
+        )
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.setContentsMargins(14, 6, 14, 8)
@@ -239,7 +246,7 @@ class PlotTables(QTabWidget):
         self.import_button.clicked.connect(lambda _=False: import_curve.trigger())
         corner = QWidget()
         beside = QHBoxLayout(corner)
-        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setContentsMargins(0, 0, 14, 0)  # ends where the values do
         beside.setSpacing(4)
         for widget in (self.copy_button, self.import_button, here):
             beside.addWidget(widget)
@@ -295,10 +302,9 @@ class PlotTables(QTabWidget):
             self.addTab(self._pages[table.key], table.title)
 
     def _turned(self, *_: object) -> None:
-        view = self.table_in_front()
-        self.copy_button.setEnabled(view is not None and view.isEnabled())
-        if view is not None:
-            self.copy_button.setMenu(view.menu)
+        view = self.table_in_front() or self._of_legend
+        self.copy_button.setEnabled(view.isEnabled())
+        self.copy_button.setMenu(view.menu)
         self._fresh = False
         self._refresh()
 
@@ -482,11 +488,11 @@ _SIDE_BY_SIDE = 620
 
 
 class LegendArea(QScrollArea):
-    """Legend, pins and scalar results."""
+    """Legend (`curves`), pins and scalar results."""
 
     def __init__(self, legend: Legend, pins: PinList, readouts: ReadoutsTable) -> None:
         super().__init__(widgetResizable=True)
-        self._legend, self._readouts = legend, readouts
+        self.curves, self._readouts = legend, readouts
         inner = QWidget()
         # Rows that do not fit are scrolled to, not squeezed.
         inner.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -517,7 +523,7 @@ class LegendArea(QScrollArea):
 
     def arrange(self) -> None:
         """Place the numbers beside the legend if both fit, else below."""
-        wanted = self._legend.preferred_width() + self._readouts.preferred_width() + 70
+        wanted = self.curves.preferred_width() + self._readouts.preferred_width() + 70
         wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
         if wide != self.side_by_side:
             direction = QBoxLayout.Direction

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Self
@@ -39,7 +39,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.styled import card
 from explorer.ui.base.theme import Theme
 from explorer.ui.bounds.axes import ActionRow, XAxis, YAxis, axis_words
-from explorer.ui.bounds.legend import ClaimSelector, CurveVisibility, Legend
+from explorer.ui.bounds.legend import ClaimSelector, CurveVisibility, Legend, common_remark
 from explorer.ui.bounds.plot_tables import LegendArea, PlotTables, ReadoutsTable
 from explorer.ui.bounds.reference_curves import IMPORTS, ImportedCurves, PinList, PinnedCurves
 from explorer.ui.bounds.solving import SolveBar, Solving
@@ -111,6 +111,8 @@ class BoundsWorkspace(Workspace):
         """Time in seconds since when each curve or number is that of an earlier answer."""
         self._known_for: dict[str, Request] = {}
         """By curve, the request that its number is for."""
+        self._drawn_for: dict[str, Request] = {}
+        """By curve, the request that its shape is for."""
         self._faded: frozenset[str] = frozenset()
         self._fade = QTimer(self, singleShot=True)
         self._fade.timeout.connect(self._show_faded)
@@ -401,15 +403,28 @@ class BoundsWorkspace(Workspace):
         if claim is not None and not claim.outdated:
             self.legend.show_value(claim.series, claim.value)
         self.line.place(result.request)
+        self._mark_claim(result)
         self.below.show_known(False)
         self._note_outdated(result)
+
+    def _mark_claim(self, result: Result) -> None:
+        """Mark the claimed value on its curve; one of an earlier answer keeps its mark."""
+        claim, sweep = self._found[0], result.request.sweep
+        if claim is None or sweep is None or claim.series.key in self.plot.hidden:
+            self.plot.mark_value(None)
+        elif not claim.outdated:
+            self.plot.mark_value((float(result.request[sweep.key]), claim.value))
 
     def _note_outdated(self, result: Result) -> None:
         """Note since when curves and numbers are those of an earlier answer; fade old ones."""
         now, outdated = time.monotonic(), result.outdated | result.outdated_numbers
         for series in result.series:
-            if series.key not in result.outdated_numbers:
-                self._known_for[series.key] = result.request
+            for known, old in (
+                (self._known_for, result.outdated_numbers),
+                (self._drawn_for, result.outdated),
+            ):
+                if series.key not in old:
+                    known[series.key] = result.request
         if self.answer.kept:
             outdated |= {_HEADLINE}
         self._outdated_since = {key: self._outdated_since.get(key, now) for key in outdated}
@@ -445,6 +460,7 @@ class BoundsWorkspace(Workspace):
             self._coming = None
             self.plot.set_data_ranges(view.x_range, view.y_range)
         self.line.place(result.request)
+        self._mark_claim(result)
         self._update_legend(result)
         self.pinning.update(result, self._theme.plot.muted)
         self.solving.show_result(result)
@@ -482,6 +498,7 @@ class BoundsWorkspace(Workspace):
         else:
             self._fade.stop()
         self.plot.set_faded(self._faded & result.outdated)
+        self._show_progress(result)
         claim = self._found[0]
         if claim is not None:
             faded = claim.series.key in self._faded
@@ -493,6 +510,17 @@ class BoundsWorkspace(Workspace):
             old = bool(numbers) and rests_on(get_study(result.request.study), result, numbers)
             self.answer.set_trailing(old or _HEADLINE in self._faded)
         return self._faded != before
+
+    def _show_progress(self, result: Result) -> None:
+        """Say above the plot which values faded curves are for, and how many are up to date."""
+        drawn = [s for s in result.series if s.key not in self.plot.hidden]
+        old = (self._faded & result.outdated) - self.plot.hidden
+        fresh = sum(not (s.computing or s.key in old) for s in drawn)
+        still = {self._still(result, key, self._drawn_for) for key in old}
+        faded = f"Faded: {common_remark(still) or 'earlier values'}.  " if old else ""
+        curves = f"{fresh} of {len(drawn)} curve{'s' * (len(drawn) != 1)} up to date"
+        share = fresh / max(len(drawn), 1)
+        self.plot.titles.progress.show_share(faded + curves if drawn else "", share)
 
     def _gesture_ended(self) -> None:
         """Let the axes settle, if the answer is there; else they do when it comes."""
@@ -526,13 +554,14 @@ class BoundsWorkspace(Workspace):
             result.complete and not self._session.in_gesture,
             self._better(result),
             old,
-            self.looking.remarks_of(result) | {key: self._still(result, key) for key in old},
+            self.looking.remarks_of(result)
+            | {key: self._still(result, key, self._known_for) for key in old},
         )
         self.guide.show_result(result)
 
-    def _still(self, result: Result, key: str) -> str:
-        """Return which values an old number is for: ``still ε₀ = 2``; empty if not known."""
-        known, asked = self._known_for.get(key), result.request
+    def _still(self, result: Result, key: str, of: Mapping[str, Request]) -> str:
+        """Return which values an old curve or number is for: ``still ε₀ = 2``; empty if unknown."""
+        known, asked = of.get(key), result.request
         if known is None or _subject(known) != _subject(asked):
             return ""
         values = dict(known.values)

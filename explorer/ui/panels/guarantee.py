@@ -121,7 +121,6 @@ _ATTACKER = "An attacker who starts at 50 : 50 is right at most {} % of the time
 _MAX_LETTERS = 40
 """Maximum length of the sentence shown without odds; the first section has the full text."""
 _SENTENCE_LINES = 5
-_UNIT_WORDS = 14
 _OFFER_LINES = 4
 """Lines of an optional condition with the bound that then applies."""
 _MAX_ROWS = 4
@@ -422,8 +421,7 @@ class GuaranteePanel(QScrollArea):
             return
         value = None if self.result is None else evaluate_claim(self.result, self._claim)
         self._write_odds(promise, not result.complete if value is None else value.unsettled)
-        self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
-        self._front["unit"][1].setToolTip(promise.unit)
+        self._write_front("unit", promise.unit)
         self._write_front("by", self._name(result, value))
         # A bound on an error says nothing of the odds, which are those of its mechanism.
         of_odds = value is not None and bool(value.text.pairs)

@@ -14,8 +14,17 @@ from types import MappingProxyType
 import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures import style
@@ -36,12 +45,12 @@ from explorer.studies.base.study import (
 from explorer.studies.heatmap.public import PRIOR_WEIGHT
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.controllers.file_controller import ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.plot.curves import SYMBOLS
-from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.parameter_rows import (
     FileRow,
@@ -466,6 +475,65 @@ class _Pages(QWidget):
         """Return the width of the widest page and the height of the current one."""
         width = max((page.minimumSizeHint().width() for page in self.pages), default=0)
         return QSize(width, super().minimumSizeHint().height())
+
+
+def _settable(study: Study) -> list[Parameter]:
+    return [p for p in study.parameters if p.in_panel]
+
+
+def reset_parameters(session: Session) -> None:
+    """Set all parameters in the panel of the current question to their defaults."""
+    session.set_values({p.key: p.default for p in _settable(get_study(session.state.study))})
+
+
+class ChangedParameters(QWidget):
+    """Names the parameters that differ from their defaults, and resets them.
+
+    Takes the space beside the tabs whose corner it stands in.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._state: tuple[object, ...] = ()
+        self.names = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight, smallest=0.76)
+        self.names.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        tip = "Set all parameters of this question to their defaults"
+        self.button = tool_button("↺", tip, "Reset parameters", quiet=True)
+        self.button.clicked.connect(lambda _=False: reset_parameters(session))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(4, 0, 8, 0)
+        row.setSpacing(2)
+        row.addWidget(self.names, 1)
+        row.addWidget(self.button)
+        session.changed.connect(self._state_changed)
+        self._state_changed(session.state, None)
+
+    def sizeHint(self) -> QSize:
+        """Return the space beside the tabs."""
+        tabs, size = self.parentWidget(), super().sizeHint()
+        if isinstance(tabs, QTabWidget):
+            size.setWidth(tabs.width() - tabs.tabBar().sizeHint().width())
+        return size
+
+    def _state_changed(self, state: SessionState, _old: SessionState | None) -> None:
+        asked = (state.study, state.request.values)
+        if asked == self._state:
+            return
+        self._state, values = asked, dict(state.request.values)
+        changed = [
+            p.symbol or p.name
+            for p in _settable(get_study(state.study))
+            if values[p.key] != p.default
+        ]
+        words = f"Changed: {', '.join(changed)}" if changed else "Default settings"
+        if words != self.names.text():
+            self.names.setText(words)
+            self.names.setToolTip(words)
+            self.button.setEnabled(bool(changed))
 
 
 class ParametersPanel(QScrollArea):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number, power_of_ten
 from explorer.studies.base.study import Mark
 from explorer.ui.plot.curves import DOT_SIZE, Extent
+from explorer.ui.plot.labels import ProgressText
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -315,8 +316,8 @@ def whole_view(
 _OPENS = " ▾"
 _FRAME, _AROUND = 24, 8
 """Padding of a title in pixels."""
-_GAP = 2
-"""Distance in pixels between a title and the edge of the plot."""
+_GAP, _EDGE = 2, 14
+"""Distance in pixels of a title, and of the progress, from the edge of the plot."""
 
 
 class AxisTitle(QToolButton):
@@ -426,7 +427,7 @@ class AxisTitle(QToolButton):
 
 
 class AxisTitles:
-    """Titles of a plot: y above its left end, x below its right end.
+    """Titles of a plot: y above its left end, x below its right end; progress beside y.
 
     Parameters
     ----------
@@ -438,6 +439,8 @@ class AxisTitles:
     Attributes
     ----------
     y, x : AxisTitle
+    progress : ProgressText
+        How many of the curves are up to date.
     height : int
         Reserve space in pixels for each.
     """
@@ -445,6 +448,7 @@ class AxisTitles:
     def __init__(self, plot: QWidget, view: pg.ViewBox) -> None:
         self._plot, self._view = plot, view
         self.y, self.x = AxisTitle("y", plot), AxisTitle("x", plot)
+        self.progress = ProgressText(plot)
         self.height = self.y.fontMetrics().height() + _AROUND + _GAP
         for title in (self.y, self.x):
             title.resized.connect(self.place)
@@ -454,6 +458,8 @@ class AxisTitles:
         for title in (self.y, self.x):
             title.fit(self._plot.width() - 2 * _GAP)
         self.y.move(_GAP, _GAP)
+        left, end = _GAP + self.y.width(), self._plot.width() - _EDGE
+        self.progress.setGeometry(left, _GAP, max(end - left, 0), self.y.height())
         right = round(self._view.sceneBoundingRect().right())
         low = self._plot.height() - self.x.height() - _GAP
         self.x.move(max(right - self.x.width(), _GAP), low)

@@ -18,7 +18,12 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
+from PySide6.QtWidgets import (
+    QGraphicsEllipseItem,
+    QGraphicsGridLayout,
+    QGraphicsItem,
+    QGraphicsScene,
+)
 
 from explorer.figures import style
 from explorer.figures.geometry import (
@@ -93,6 +98,8 @@ _CHOSEN_WIDTH, _CLAIMED_WIDTH = 1.9, 1.4
 """Width factors of the highlighted and of the claimed curve."""
 FADED = 0.4
 """Opacity of curves that show an earlier answer."""
+_MARK = 4.5
+"""Radius in pixels of the mark of the claimed value."""
 SETTLE_MS = 160
 """Duration of the movement of the axes to their new ranges after a drag."""
 
@@ -181,6 +188,11 @@ class BoundsPlot(pg.GraphicsView):
         self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
         self.value_line.hide()
         self.view.addItem(self.value_line, ignoreBounds=True)
+        self.claim_mark = QGraphicsEllipseItem(-_MARK, -_MARK, 2 * _MARK, 2 * _MARK)
+        self.claim_mark.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIgnoresTransformations)
+        self.claim_mark.setZValue(17)
+        self.claim_mark.hide()
+        self.view.addItem(self.claim_mark, ignoreBounds=True)
         self.line_label = PlotLabel(self.view, 16, (0.0, 0.0))
         self.empty_label = PlotLabel(self.view, 16, (0.5, 0.5))
         self.empty_label.set_text("No curve is shown. Tick one in the legend.")
@@ -220,6 +232,8 @@ class BoundsPlot(pg.GraphicsView):
             axis.set_words(axis.labelText, theme.text)
         self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
         self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
+        self.claim_mark.setBrush(pg.mkBrush(theme.text))
+        self.claim_mark.setPen(pg.mkPen(theme.axes, width=2))
         ground = QColor(theme.axes)
         ground.setAlpha(150)
         self.line_label.set_look(theme.text, ground)
@@ -348,6 +362,20 @@ class BoundsPlot(pg.GraphicsView):
         self._place_label()
         self.value_line.show()
         self.line_label.show()
+
+    def mark_value(self, at: tuple[float, float] | None) -> None:
+        """Mark the claimed value at (x, y); None, or a point off the axes' scales, hides it."""
+        x, y = (math.nan, math.nan) if at is None else at
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = [
+                float(axis_coordinates(np.array([value]), log)[0])
+                for value, log in ((x, self.x_log), (y, self.y_log))
+            ]
+        there = all(map(math.isfinite, place))
+        if there:
+            self.claim_mark.setPos(*place)
+        if self.claim_mark.isVisible() != there:
+            self.claim_mark.setVisible(there)
 
     def _place_label(self, *_: object) -> None:
         """Keep the line's label at the top, on the side with space."""

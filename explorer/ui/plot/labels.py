@@ -413,6 +413,51 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
         painter.fillRect(area, QBrush(colour, PATTERNS[style.hatch]))
 
 
+_BAR = (44, 4)
+"""Width and height in pixels of the bar of a `ProgressText`."""
+_BAR_GAP = 8
+
+
+class ProgressText(QWidget):
+    """One line of text, aligned right, before a bar that shows a share.
+
+    Parameters
+    ----------
+    parent : QWidget
+        Plot that places it.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.text = ""
+        self._share = 1.0
+
+    def show_share(self, text: str, share: float) -> None:
+        """Show a text and a share from 0 to 1; the bar is empty at 1, and hidden without text."""
+        if (text, share) != (self.text, self._share):
+            self.text, self._share = text, share
+            self.setAccessibleName(text)
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw both."""
+        if not self.text:
+            return
+        painter, palette = QPainter(self), self.palette()
+        wide, high = _BAR
+        bar = QRect(self.width() - wide, (self.height() - high) // 2, wide, high)
+        left = self.rect().adjusted(0, 0, -wide - _BAR_GAP, 0)
+        text = painter.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideLeft, left.width())
+        painter.setPen(palette.placeholderText().color())
+        painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.fillRect(bar, palette.mid())
+        if self._share < 1:
+            bar.setWidth(round(self._share * wide))
+            painter.fillRect(bar, palette.highlight())
+        painter.end()
+
+
 class ElidedLabel(QLabel):
     """Line of text, elided at its end; first written smaller, with `smallest` below 1."""
 

@@ -58,6 +58,48 @@ class AccessibleSlider(QSlider):
         """Set a value that a screen reader asks for."""
         self.setValue(round(number))
 
+    # Painting: a groove filled up to the handle, in the palette's colours
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size."""
+        return QSize(120, int(2 * _RADIUS) + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the minimum size."""
+        return QSize(60, int(2 * _RADIUS) + 6)
+
+    def share(self) -> float:
+        """Return where the handle stands, from 0 to 1."""
+        span = max(self.maximum() - self.minimum(), 1)
+        return (self.value() - self.minimum()) / span
+
+    def handle(self) -> QPointF:
+        """Return the middle of the handle in pixels."""
+        x = _RADIUS + self.share() * max(self.width() - 2 * _RADIUS, 1.0)
+        return QPointF(x, self.height() / 2)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw groove and handle."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        palette = self.palette()
+        accent = palette.highlight().color() if self.isEnabled() else palette.mid().color()
+        handle = self.handle()
+        groove = QRectF(_RADIUS - 2, handle.y() - 2, self.width() - 2 * _RADIUS + 4, 4)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(palette.mid().color())
+        painter.drawRoundedRect(groove, 2, 2)
+        painter.setBrush(accent)
+        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), handle.x(), 4), 2, 2)
+        if self.hasFocus():
+            halo = accent.toRgb()
+            halo.setAlpha(70)
+            painter.setBrush(halo)
+            painter.drawEllipse(handle, _RADIUS + 2.5, _RADIUS + 2.5)
+        painter.setPen(QPen(accent, 2))
+        painter.setBrush(accent if self.isSliderDown() else palette.base().color())
+        painter.drawEllipse(handle, _RADIUS - 1, _RADIUS - 1)
+
 
 class _Numbers(QAccessibleValueInterface):
     """Number of an `AccessibleSlider`.
@@ -224,13 +266,17 @@ class NumberSlider(AccessibleSlider):
         usable = max(self.width() - 2 * _RADIUS, 1.0)
         return min(max((x - _RADIUS) / usable, 0.0), 1.0)
 
+    def share(self) -> float:
+        """Return where the handle stands on the parameter's scale, from 0 to 1."""
+        return min(max(self._parameter.place_of(self._number), 0.0), 1.0)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Move the handle here, or grab it."""
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
         x = event.position().x()
-        handle = self._handle().x()
+        handle = self.handle().x()
         self._grabbed_at = x - handle if abs(x - handle) <= _RADIUS + 2 else 0.0
         self._pause.stop()
         self.setSliderDown(True)
@@ -290,40 +336,3 @@ class NumberSlider(AccessibleSlider):
             self._pause.stop()
             self.gesture_ended.emit()
         super().focusOutEvent(event)
-
-    # Painting: a groove filled up to the handle, in the palette's colours
-
-    def sizeHint(self) -> QSize:
-        """Return the preferred size."""
-        return QSize(120, int(2 * _RADIUS) + 6)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the minimum size."""
-        return QSize(60, int(2 * _RADIUS) + 6)
-
-    def _handle(self) -> QPointF:
-        fraction = min(max(self._parameter.place_of(self._number), 0.0), 1.0)
-        x = _RADIUS + fraction * max(self.width() - 2 * _RADIUS, 1.0)
-        return QPointF(x, self.height() / 2)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw groove and handle."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        palette = self.palette()
-        accent = palette.highlight().color() if self.isEnabled() else palette.mid().color()
-        handle = self._handle()
-        groove = QRectF(_RADIUS - 2, handle.y() - 2, self.width() - 2 * _RADIUS + 4, 4)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(palette.mid().color())
-        painter.drawRoundedRect(groove, 2, 2)
-        painter.setBrush(accent)
-        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), handle.x(), 4), 2, 2)
-        if self.hasFocus():
-            halo = accent.toRgb()
-            halo.setAlpha(70)
-            painter.setBrush(halo)
-            painter.drawEllipse(handle, _RADIUS + 2.5, _RADIUS + 2.5)
-        painter.setPen(QPen(accent, 2))
-        painter.setBrush(accent if self.isSliderDown() else palette.base().color())
-        painter.drawEllipse(handle, _RADIUS - 1, _RADIUS - 1)
