@@ -459,15 +459,15 @@ def _accuracy_headline(result: Result, _found: ClaimedBound | None) -> Headline 
     accuracy, plain = (result.number(key) for key in ("accuracy", "plain"))
     if accuracy is None:
         return None
-    beside = "" if plain is None else f"; without privacy {nearest(plain)}"
+    beside = "" if plain is None else f"; without privacy {nearest(100 * plain)} %"
     runs = int(result.request["runs"])
     done = result.complete and result.fidelity is Fidelity.FULL
     over = f"{runs} trainings" if done else "the trainings so far"
     average = f", on average over {over}" if runs > 1 else ""
     return Headline(
-        f"{APPROXIMATELY} {nearest(accuracy)}",
-        f"About {nearest(accuracy)} of the test {words.examples(result.request['data'])} are "
-        f"classified right after this private training{average}{beside}.",
+        f"{APPROXIMATELY} {nearest(100 * accuracy)} %",
+        f"About {nearest(100 * accuracy)} % of the test {words.examples(result.request['data'])} "
+        f"are classified correctly after this private training{average}{beside}.",
         statistic=Statistic.MEAN if runs > 1 else None,
     )
 

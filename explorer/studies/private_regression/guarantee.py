@@ -12,9 +12,8 @@ from explorer.studies.private_regression.simulation import Trials
 SYNTHETIC = "synthetic data"
 NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
 SYNTHETIC_NOTE = (
-    "Synthetic records, drawn from a seed; they contain no personal data. Their features depend on "
-    "each other and determine the label, so their dependence exceeds a small q. The guarantee "
-    "holds for the dependence that you assume."
+    "Synthetic records, drawn from a seed. Their features depend on each other by more than a small "
+    "q; the guarantee holds for the dependence that you assume."
 )
 
 

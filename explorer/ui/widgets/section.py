@@ -89,7 +89,8 @@ class Section(QWidget):
         )
 
 
-MIN_LINES = 2
+MIN_LINES, _PADDING = 2, 17
+"""Lines that are always seen, and the height around them in pixels."""
 
 
 class ShrinkArea(QScrollArea):
@@ -131,7 +132,7 @@ class ShrinkArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of a few lines, or less for shorter content."""
-        least = MIN_LINES * self.fontMetrics().lineSpacing() + 12
+        least = MIN_LINES * self.fontMetrics().lineSpacing() + _PADDING
         return QSize(self._content.minimumSizeHint().width(), min(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
