@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Role
-from explorer.privacy.shuffle_rdp import numerical
+from explorer.privacy.shuffle_rdp import numerical, one_round as rounds
 from explorer.privacy.shuffling import shuffled_epsilon
 from tests.privacy.test_shuffle_composition import exact_delta, only
 
@@ -220,13 +220,79 @@ def test_composed_it_is_nowhere_above_the_clones(eps0, k, times, T, log_delta):
     assert lower >= float(rdp.randomised_response_epsilon(*rounds).value)
 
 
-def test_a_crowd_too_large_to_be_listed_is_lowered():
+def summed(eps, eps0, k, n):
+    """δ of one round of 3RR as a sum over N, of positive terms with 40 digits."""
+    with mpmath.workdps(40):
+        large, at = mpmath.exp(mpmath.mpf(eps0)), mpmath.exp(mpmath.mpf(eps))
+        p, k, n = 2 / (large + 2), mpmath.mpf(k), mpmath.mpf(n)
+        rest = 1 - 1 / large
+        share = (1 - at / large + (at - 1) / large**2) / ((at + 1) * rest)
+        less = (at - 1) / (at + 1) * (k / large + n - k) / large / rest
+        total = mpmath.mpf(0)
+        for N in range(int(less / share) + 1, int(min(k, 2 * less / share + 6 * k * p + 100)) + 1):
+            x, coin, loss = share * N - less, mpmath.mpf(2) ** -N, mpmath.mpf(0)
+            for said in range(max(int(mpmath.ceil(x)), 0)):
+                loss += (x - said) * coin
+                coin *= (N - said) / mpmath.mpf(said + 1)
+            total += mpmath.binomial(k, N) * p**N * (1 - p) ** (k - N) * loss
+        return (1 + at) * (large - 1) / n * total
+
+
+DEEP = [
+    # ε₀, k, n, ε: the tail of V grows with N, then falls, and the largest summand is near either.
+    (11.2267, 2010391, 60752172, 0.0998258),
+    (11.6252, 1238516, 445235800, 0.0137566),
+    (0.165783, 278, 1394, 0.01758742),
+    (0.0521504, 308, 931, 0.00790741),
+    (4.64293, 1320, 9109, 0.520457),
+    (0.02443869, 300, 300, 0.0119083),
+    (9.0, 40000, 40000, 3.0),
+]
+
+
+@pytest.mark.parametrize(("eps0", "k", "n", "eps"), DEEP)
+def test_deep_tails_are_rounded_down_and_close(eps0, k, n, eps):
+    exact = summed(eps, eps0, k, n)
+    found = rdp.ThreeSymbolRound(eps0, k, n).delta(eps)[0]
+    assert exact * (1 - mpmath.mpf("3e-11")) <= found <= exact
+    solved = rdp.ThreeSymbolRound(eps0, k, n).epsilon(float(exact))[0]
+    assert eps * (1 - 1e-9) <= solved <= eps * (1 + 1e-15)
+
+
+def test_rare_messages_of_a_huge_crowd_are_found():
+    # Of 5·10¹⁰ clients some 700 report 1 or 2: ε was 0 here, as the search for them was too coarse.
+    found = rdp.three_symbol_round_epsilon(18.768774, 51884793000, 51884793000, 4.366e-4)
+    assert 0.15 < found < shuffled_epsilon(18.768774, 51884793000, 4.366e-4, "2023")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            LOG_EPS0, st.floats(0, 27), st.floats(0, 1), st.floats(-60, -0.1), st.floats(0, 1)
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_many_rounds_at_once_are_as_one_by_one(drawn):
+    eps0, log_n, kept, log_delta, share = np.array(drawn).T
+    n = np.floor(np.exp(log_n))
+    k = np.maximum(np.floor(n * kept**3), 1.0)
+    at, delta = share * eps0, np.exp(log_delta)
+    many = rdp.ThreeSymbolRound(eps0, k, n)
+    alone = [rdp.ThreeSymbolRound(*one) for one in zip(eps0, k, n, strict=True)]
+    deltas = np.array([one.delta(x)[0] for one, x in zip(alone, at, strict=True)])
+    solved = np.array([one.epsilon(d)[0] for one, d in zip(alone, delta, strict=True)])
+    assert np.allclose(many.delta(at), deltas, rtol=1e-9, atol=1e-300)
+    assert np.allclose(many.epsilon(delta), solved, rtol=1e-9, atol=1e-300)
+
+
+def test_a_crowd_too_large_to_be_listed_is_lowered(monkeypatch):
     # The normal tails that stand for exact ones from there on are 1e-5 below them.
     curve = rdp.ThreeSymbolRound(1.0, 3e6, 3e6)
-    assert curve._wide
     eps = curve.epsilon(np.array([1e-2, 1e-6, 1e-12, 1e-100]))
     sampled = curve.delta(eps)
-    curve._wide = False
+    monkeypatch.setattr(rounds, "_WIDE", math.inf)
     ratio = sampled / curve.delta(eps)
     assert np.all((ratio < 1) & (ratio > 1 - 2e-5))
 

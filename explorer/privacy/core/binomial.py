@@ -329,16 +329,42 @@ def running_tail(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
     """Return Pr[Bin(N, ½) ≤ b] along rows of consecutive N, from one tail at the largest N.
 
     Pr[Bin(N+1) ≤ b] = Pr[Bin(N) ≤ b] − ½f_N(b) and Pr[Bin(N+1) ≤ b+1] = Pr[Bin(N) ≤ b] +
-    ½f_N(b+1). Walking towards smaller N the tail grows, so the rounding errors do not.
+    ½f_N(b+1). Where the tail grows towards smaller N the rounding errors do not.
     """
     out = np.empty(f.shape)
-    here, trials = b[:, :-1], N[:, :-1]
-    same = b[:, 1:] == here
-    out[:, :-1] = 0.5 * f[:, :-1] * np.where(same, 1.0, (here - trials) / (here + 1))
+    out[:, :-1] = _steps(N, b, f)
     out[:, -1] = f[:, -1] * _left_ratio(N[:, -1], b[:, -1])
     back = out[:, ::-1]
     np.cumsum(back, axis=1, out=back)
     return out
+
+
+def _steps(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
+    """Return by how much Pr[Bin(N, ½) ≤ b] falls from each column to the next."""
+    here, trials = b[:, :-1], N[:, :-1]
+    same = b[:, 1:] == here
+    return np.asarray(0.5 * f[:, :-1] * np.where(same, 1.0, (here - trials) / (here + 1)))
+
+
+def peaked_tail(N: FloatArray, b: FloatArray, f: FloatArray, high: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) ≤ b] along rows of consecutive N up to `high`, where it may have a peak.
+
+    As `running_tail`, from the tails at both ends: each is walked from where the tail grows. What
+    is beyond `high` has no meaning.
+    """
+    steps, rows = _steps(N, b, f), np.arange(high.size)
+    last = (high - N[:, 0]).astype(int)
+    up, down = np.empty(f.shape), np.zeros(f.shape)
+    up[:, 0] = f[:, 0] * _left_ratio(N[:, 0], b[:, 0])
+    np.negative(steps, out=up[:, 1:])
+    np.cumsum(up, axis=1, out=up)
+    down[:, :-1] = np.where(N[:, :-1] < high[:, None], steps, 0.0)
+    down[rows, last] = f[rows, last] * _left_ratio(high, b[rows, last])
+    np.cumsum(down[:, ::-1], axis=1, out=down[:, ::-1])
+    # Both err by the last digits of the largest value that they passed.
+    rising = np.maximum.accumulate(up, axis=1)
+    falling = np.maximum.accumulate(down[:, ::-1], axis=1)[:, ::-1]
+    return np.where(rising < falling, up, down)
 
 
 def _left_ratio(N: FloatArray, b: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ others hold the old value and some the new one: the count is a sum of two binomi
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from explorer.privacy.core.binomial import (
     log_pmf,
     log_pmf_run,
     logistic_log_p,
-    running_tail,
+    peaked_tail,
     smooth_stop_loss,
 )
 from explorer.privacy.core.bound import FloatArray
@@ -182,14 +182,42 @@ _DEEP = 0.05
 """Below this share of N the tails have few terms and are summed directly."""
 _NEGLIGIBLE = 42.0
 """Numbers N whose summands are below e^−42 of the largest are left out."""
+_STEPS = 40
+"""Most steps towards the largest summand; about six are taken."""
 _WIDE = 700.0
 """Deviation of N beyond which it is sampled and its tails are normal ones."""
 _CELLS = 60_000
 """Summands worked on together."""
+_LAST_STEP = 3e-7
 _ROUNDING = 1e-11
 """Relative error of sums, from above; δ is lowered by it."""
 
 _Slopes = tuple[FloatArray, FloatArray]
+
+
+class _Crowds(NamedTuple):
+    """Rounds of 3RR: columns of one row for all ε, or of one for each.
+
+    Attributes
+    ----------
+    eps0, k, n, gamma : array of float
+        Of each round; γ = k/n.
+    log_p : array of float
+        ln of the probability that a client holding 3 reports 1 or 2.
+    pure : array of float
+        Smallest ε at which δ is 0.
+    """
+
+    eps0: FloatArray
+    k: FloatArray
+    n: FloatArray
+    gamma: FloatArray
+    log_p: FloatArray
+    pure: FloatArray
+
+    def at(self, rows: Any) -> "_Crowds":
+        """Return some of the rows, or the only one."""
+        return self if self.k.size == 1 else _Crowds(*(column[rows] for column in self))
 
 
 class ThreeSymbolRound:
@@ -200,21 +228,21 @@ class ThreeSymbolRound:
 
     Parameters
     ----------
-    eps0 : float
+    eps0 : float or array of float
         In (0, 800].
-    k, n : float
-        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12.
+    k, n : float or array of float
+        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12. Arrays (1-dimensional) are many rounds, one for
+        each ε or δ that the methods are given.
     """
 
-    def __init__(self, eps0: float, k: float, n: float) -> None:
-        self._eps0, self.k, self.n = min(eps0, MAX_EPS0), float(k), float(n)
-        self._gamma = self.k / self.n
-        self._log_p = three_symbol_log_p(self._eps0)
-        self._log_q = -math.log1p(2 * math.exp(-self._eps0))
-        p = math.exp(self._log_p)
-        self._wide = math.sqrt(self.k * p * (1 - p)) > _WIDE
-        rise = self._gamma * math.expm1(self._eps0)
-        self._pure = math.log1p(rise)
+    def __init__(self, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> None:
+        columns = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (eps0, k, n))
+        e, sampled, clients = np.broadcast_arrays(*columns)
+        e = np.minimum(e, MAX_EPS0)
+        gamma = sampled / clients
+        log_p = math.log(2.0) - e - np.log1p(2 * np.exp(-e))
+        pure = np.log1p(gamma * np.expm1(e))
+        self._crowds = _Crowds(e, sampled, clients, gamma, log_p, pure)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         """Return δ at each ε ≥ 0 (1-dimensional)."""
@@ -222,45 +250,27 @@ class ThreeSymbolRound:
 
     def delta_and_slope(self, eps: FloatArray) -> _Slopes:
         """Return δ and −dδ/dε = e^ε·Pr[loss > ε] under the second law, at each ε ≥ 0."""
-        value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
-        inside = np.flatnonzero(eps < self._pure)
-        if inside.size == 0:
-            return value, slope
-        share, less = self._line(eps[inside])
-        low, high = self._window(share, less)
-        order = np.argsort(high - low)
-        start = 0
-        while start < order.size:
-            stop = start + 1
-            while stop < order.size:
-                widest = high[order[stop]] - low[order[stop]] + 1
-                if (stop + 1 - start) * widest > _CELLS:
-                    break
-                stop += 1
-            some = order[start:stop]
-            at = inside[some]
-            value[at], slope[at] = self._sums(
-                eps[at], share[some], less[some], low[some], high[some]
-            )
-            start = stop
-        return value, slope
+        return _delta_and_slope(self._crowds, eps)
 
-    def epsilon(self, delta: ArrayLike) -> FloatArray:
+    def epsilon(self, delta: ArrayLike, within: ArrayLike = _LAST_STEP) -> FloatArray:
         """Return a lower bound on the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ in (0, 1].
 
         δ is convex in e^ε, so that every tangent's root is one; the last is 1e-11 from the truth.
+        The search ends where a step is at most `within` of ε; the tangent errs by its square.
         """
         target = np.atleast_1d(np.asarray(delta, dtype=float))
         goal = np.log(target)
         solved, low, high = (np.zeros(target.shape) for _ in range(3))
-        high += self._pure
-        eps = self._guess(goal)
-        active = np.flatnonzero(target < self.delta(0.0)[0])
+        high += self._crowds.pure
+        last = np.broadcast_to(within, target.shape)
+        eps = _guess(self._crowds, goal)
+        most = _delta_and_slope(self._crowds, np.zeros(self._crowds.k.shape))[0]
+        active = np.flatnonzero(target < most)
         for _ in range(60):
             if active.size == 0:
                 break
             at = eps[active]
-            value, slope = self.delta_and_slope(at)
+            value, slope = _delta_and_slope(self._crowds.at(active), at)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 # The tangent in e^ε − 1.
                 root = np.expm1(at) + (value - target[active]) * np.exp(at) / slope
@@ -276,114 +286,174 @@ class ThreeSymbolRound:
             new = at + step
             bad = ~((new > low[active]) & (new < high[active]))
             new[bad] = 0.5 * (low[active] + high[active])[bad]
-            # What the tangent errs by is the square of the last step.
-            near = (np.abs(step) <= 3e-7 * at) & ~bad
+            near = (np.abs(step) <= last[active] * at) & ~bad
+            near &= tangent >= at * (1 - 2 * last[active])  # not so where δ all but vanishes
             near |= high[active] - low[active] <= 1e-13 * high[active]
             eps[active] = new
             active = active[~near]
-        return np.minimum(solved * (1 - _ROUNDING), self._pure)
+        return np.asarray(np.minimum(solved * (1 - _ROUNDING), self._crowds.pure))
 
-    def _guess(self, log_delta: FloatArray) -> FloatArray:
-        """Return about the ε at which δ is reached, where messages are many."""
-        whole = log_delta - math.log(self._gamma)
-        some = np.full(log_delta.shape, 1.0)
-        eps0 = some * max(self._eps0, 1e-6)
-        with np.errstate(all="ignore"):
-            clones = clone_guess(eps0, self.k * some, self._log_p * some, np.minimum(whole, -1e-3))
-            # The guess is for two symbols of probability ½ each: E+1 stands where here is E+2.
-            ratio = (1 + math.exp(-self._eps0)) / (1 + 2 * math.exp(-self._eps0))
-            guess = np.log1p(self._gamma * np.expm1(np.minimum(clones * ratio, 700.0)))
-        usable = np.isfinite(guess) & (guess > 1e-9 * self._pure) & (guess < self._pure)
-        return np.where(usable, guess, 0.5 * self._pure)
 
-    def _line(self, eps: FloatArray) -> _Slopes:
-        """Return s and t of sN − t, which so many messages 2 among N must be fewer than."""
-        far = np.exp(-self._eps0)
-        rest = -np.expm1(-self._eps0)
-        share = -np.expm1(eps - self._eps0) + np.expm1(eps) * far**2
-        share /= (np.exp(eps) + 1) * rest
-        less = np.tanh(eps / 2) * (self.k * far + (self.n - self.k)) * far / rest
-        return np.minimum(share, 0.5), less
-
-    def _window(self, share: FloatArray, less: FloatArray) -> _Slopes:
-        """Return the least and the largest N that matter, around the largest summand.
-
-        That is where the derivative of ln Pr[N] + ln Pr[Bin(N, ½) ≈ sN − t] is 0, which falls.
-        """
-        least = less / share
-        a, b = np.minimum(least, self.k), np.full(share.shape, self.k)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # To a small part of a deviation of the most numbers that there can be.
-            for _ in range(math.ceil(0.5 * math.log2(self.k)) + 8):
-                N = 0.5 * (a + b)
-                level = share - less / N
-                rise = (
-                    np.log((self.k - N) / N)
-                    - self._eps0
-                    - share * np.log(level)
-                    - (1 - share) * np.log1p(-level)
-                )
-                up = rise > 0
-                a, b = np.where(up, N, a), np.where(up, b, N)
-            N = 0.5 * (a + b)
-            x = share * N - less
-            curvature = (
-                1 / np.maximum(self.k - N, 0.5)
-                + share**2 / np.maximum(x, 0.25)
-                + (1 - share) ** 2 / (N - x)
-            )
-        spread = np.sqrt(np.maximum(1 / curvature, 1.0))
-        reach = np.sqrt(2 * _NEGLIGIBLE) * spread
-        low = np.maximum(np.floor(least) + 1, np.floor(N - reach - 2))
-        high = np.minimum(self.k, np.ceil(N + reach + _NEGLIGIBLE))
-        return np.minimum(low, self.k), np.maximum(high, np.minimum(low, self.k))
-
-    def _sums(
-        self,
-        eps: FloatArray,
-        share: FloatArray,
-        less: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-    ) -> _Slopes:
-        size = np.full(eps.shape, self.k)
-        step = 1.0
-        if self._wide:
-            # An odd step visits even and odd numbers alike.
-            step = float(2 * math.floor(float((high - low).min()) / 300) + 1)
-        N = low[:, None] + step * np.arange(int(((high - low) // step).max()) + 1)
-        x = share[:, None] * N - less[:, None]
-        if self._wide:
-            log_w = log_pmf(np.minimum(N, high[:, None]), self.k, self._log_p, self._log_q)
-            log_w += math.log(step)
-            log_w[high[:, None] < N] = -np.inf
-            log_c = log_w.max(axis=1)
-            weight = np.exp(log_w - log_c[:, None])
-            losses, tail = smooth_stop_loss(N, np.clip(x / N, 0, 0.5))
-            losses = losses * (1 - 2 * SMOOTH_SAFETY)
-        else:
-            weight, log_c = binomial_rows(N, size, np.full(eps.shape, self._log_p), high)
-            b = np.maximum(np.ceil(x) - 1, 0.0)
-            f = half_pmf_run(N, b)
-            level = x / N
-            if float(level.max()) < _DEEP:
-                tail, losses = direct_stop_loss(N, b, f, level)
-            else:
-                tail = running_tail(N, b, f)
-                losses = (x - 0.5 * N) * tail + 0.5 * (N - b) * f
-        weight[x <= 0] = 0.0
-        rise = math.expm1(self._eps0)
-        rest = (self.k - N) * math.exp(-self._eps0)
-        apart = (1 - self._gamma) * tail + self._gamma / self.k * (
-            (N + rest) * tail + rise * (x * tail - losses)
+def _guess(crowds: _Crowds, log_delta: FloatArray) -> FloatArray:
+    """Return about the ε at which each δ is reached, where messages are many."""
+    far, pure = np.exp(-crowds.eps0), crowds.pure
+    shape = np.ones(log_delta.shape)
+    whole = np.minimum(log_delta - np.log(crowds.gamma), -1e-3)
+    with np.errstate(all="ignore"):
+        clones = clone_guess(
+            shape * np.maximum(crowds.eps0, 1e-6), crowds.k * shape, crowds.log_p * shape, whole
         )
-        log_scale = np.log1p(np.exp(eps)) + math.log(rise) - math.log(self.n) + log_c
-        total = np.einsum("ij,ij->i", weight, losses)
-        reached = np.einsum("ij,ij->i", weight, apart)
-        with np.errstate(divide="ignore"):
-            value = np.exp(log_scale + np.log(np.maximum(total, 0.0))) * (1 - _ROUNDING)
-            slope = np.exp(eps + log_c + np.log(np.maximum(reached, 0.0)))
-        return np.minimum(value, 1.0), slope
+        # The guess is for two symbols of probability ½ each: E+1 stands where here is E+2.
+        ratio = (1 + far) / (1 + 2 * far)
+        guess = np.log1p(crowds.gamma * np.expm1(np.minimum(clones * ratio, 700.0)))
+    usable = np.isfinite(guess) & (guess > 1e-9 * pure) & (guess < pure)
+    return np.where(usable, guess, 0.5 * pure)
+
+
+def _delta_and_slope(crowds: _Crowds, eps: FloatArray) -> _Slopes:
+    """Return δ and −dδ/dε of each round at each ε ≥ 0."""
+    value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
+    inside = np.flatnonzero(eps < crowds.pure)
+    if inside.size == 0:
+        return value, slope
+    some = crowds.at(inside)
+    share, less = _line(some, eps[inside])
+    low, high = _window(some, share, less)
+    p = np.exp(some.log_p)
+    wide = np.broadcast_to(np.sqrt(some.k * p * (1 - p)) > _WIDE, share.shape)
+    deep = share - less / high < _DEEP
+    for kind in np.unique(np.stack([wide, deep]), axis=1).T:
+        of_kind = np.flatnonzero((wide == kind[0]) & (deep == kind[1]))
+        order = of_kind[np.argsort((high - low)[of_kind])]
+        start = 0
+        while start < order.size:
+            stop = start + 1
+            while stop < order.size:
+                widest = high[order[stop]] - low[order[stop]] + 1
+                if (stop + 1 - start) * widest > _CELLS:
+                    break
+                stop += 1
+            rows = order[start:stop]
+            at, start = inside[rows], stop
+            line = share[rows], less[rows], low[rows], high[rows]
+            value[at], slope[at] = _sums(some.at(rows), eps[at], *line, *kind)
+    return value, slope
+
+
+def _line(crowds: _Crowds, eps: FloatArray) -> _Slopes:
+    """Return s and t of sN − t, which so many messages 2 among N must be fewer than."""
+    far = np.exp(-crowds.eps0)
+    rest = -np.expm1(-crowds.eps0)
+    share = -np.expm1(eps - crowds.eps0) + np.expm1(eps) * far**2
+    share /= (np.exp(eps) + 1) * rest
+    less = np.tanh(eps / 2) * (crowds.k * far + (crowds.n - crowds.k)) * far / rest
+    return np.minimum(share, 0.5), less
+
+
+def _window(crowds: _Crowds, share: FloatArray, less: FloatArray) -> _Slopes:
+    """Return the least and the largest N that matter, around the largest summand.
+
+    That is where the derivative of ln Pr[N] + ln Pr[Bin(N, ½) ≈ sN − t] is 0, which falls; the
+    curvature of this is at least what it is at the far end of a longer stretch.
+    """
+    k, least, other = crowds.k, less / share, 1 - share
+    span = np.maximum(k - least, 1e-9)
+    mean = k * np.exp(crowds.log_p)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Newton's method in ln (N − least)/(k − N), in which the derivative is concave.
+        away = np.clip(mean - least, np.minimum(np.sqrt(mean), 0.5 * span), (1 - 1e-9) * span)
+        t = np.log(away / (span - away))
+        for _ in range(_STEPS):
+            above, room = span / (1 + np.exp(-t)), span / (1 + np.exp(t))
+            N = least + above
+            level = share * above / N
+            rise = np.log(room / N) - crowds.eps0
+            rise -= share * np.log(level) + other * np.log1p(-level)
+            fall = k * above / N + less * room / N * (1 - other * above / (N * (1 - level)))
+            step = rise * span / fall
+            t = np.clip(t + step, -100.0, 100.0)
+            if np.all(np.abs(step) < 1e-6):
+                break
+        above, room = span / (1 + np.exp(-t)), np.maximum(span / (1 + np.exp(t)), 0.5)
+        N = least + above
+        x, rest = np.maximum(share * above, 0.25), less + other * N
+        tails = share**2 / x + other**2 / rest
+        down = np.minimum(_stretch(room), np.sqrt(2 * _NEGLIGIBLE / tails))
+        down = np.minimum(down, np.sqrt(2 * _NEGLIGIBLE / (1 / (room + down) + tails)))
+        up = np.minimum(_stretch(x) / share, _stretch(rest) / other)
+        tails = share**2 / (x + share * up) + other**2 / (rest + other * up)
+        up = np.minimum(up, np.sqrt(2 * _NEGLIGIBLE / (1 / room + tails)))
+    low = np.maximum(np.floor(least) + 1, np.floor(N - down - 2))
+    high = np.minimum(k, np.ceil(N + up + 2))
+    return np.minimum(low, k), np.maximum(high, np.minimum(low, k))
+
+
+def _stretch(count: FloatArray) -> FloatArray:
+    """Return the r at which r²/(2(count + r)) is what makes a summand negligible."""
+    return _NEGLIGIBLE + np.sqrt(_NEGLIGIBLE**2 + 2 * _NEGLIGIBLE * count)
+
+
+def _sums(
+    crowds: _Crowds,
+    eps: FloatArray,
+    share: FloatArray,
+    less: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    wide: bool,
+    deep: bool,
+) -> _Slopes:
+    """Return δ and −dδ/dε from the numbers N between `low` and `high` of each row.
+
+    Parameters
+    ----------
+    wide : bool
+        Whether N is sampled and its tails are normal ones.
+    deep : bool
+        Whether the tails are summed directly.
+    """
+    far, rise = np.exp(-crowds.eps0), np.expm1(crowds.eps0)
+    step = np.ones(eps.shape)
+    if wide:
+        # An odd step visits even and odd numbers alike.
+        step = 2 * np.floor((high - low) / 300) + 1
+    N = low[:, None] + step[:, None] * np.arange(int(((high - low) // step).max()) + 1)
+    x = share[:, None] * N - less[:, None]
+    if wide:
+        last = high[:, None]
+        laws = zip(
+            np.minimum(N, last),
+            *np.broadcast_arrays(crowds.k, crowds.log_p, -np.log1p(2 * far), eps)[:3],
+            strict=True,
+        )
+        log_w = np.stack([log_pmf(*law) for law in laws]) + np.log(step)[:, None]
+        log_w[last < N] = -np.inf
+        log_c = log_w.max(axis=1)
+        weight = np.exp(log_w - log_c[:, None])
+        losses, tail = smooth_stop_loss(N, np.clip(x / N, 0, 0.5))
+        losses = losses * (1 - 2 * SMOOTH_SAFETY)
+    else:
+        of_row = np.ones(eps.shape)
+        weight, log_c = binomial_rows(N, crowds.k * of_row, crowds.log_p * of_row, high)
+        b = np.maximum(np.ceil(x) - 1, 0.0)
+        f = half_pmf_run(N, b)
+        if deep:
+            level = np.minimum(x / N, (share - less / high)[:, None])
+            tail, losses = direct_stop_loss(N, b, f, level)
+        else:
+            tail = peaked_tail(N, b, f, high)
+            losses = (x - 0.5 * N) * tail + 0.5 * (N - b) * f
+    weight[x <= 0] = 0.0
+    apart = (1 - crowds.gamma)[:, None] * tail + (1 / crowds.n)[:, None] * (
+        (N + (crowds.k[:, None] - N) * far[:, None]) * tail + rise[:, None] * (x * tail - losses)
+    )
+    log_scale = np.log1p(np.exp(eps)) + np.log(rise) - np.log(crowds.n) + log_c
+    total = np.einsum("ij,ij->i", weight, losses)
+    reached = np.einsum("ij,ij->i", weight, apart)
+    with np.errstate(divide="ignore"):
+        value = np.exp(log_scale + np.log(np.maximum(total, 0.0))) * (1 - _ROUNDING)
+        slope = np.exp(eps + log_c + np.log(np.maximum(reached, 0.0)))
+    return np.minimum(value, 1.0), slope
 
 
 def three_symbol_log_p(eps0: float) -> float:
@@ -403,15 +473,27 @@ def three_symbol_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: Arr
         broadcast.
     """
     at = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
-    return by_round(lambda *one: ThreeSymbolRound(*one).delta, (eps0, k, n), at)
+    return _each(ThreeSymbolRound.delta, (eps0, k, n), at)
 
 
 def three_symbol_round_epsilon(
     eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike
 ) -> Any:
     """Return the ε at δ in [1e-300, 1] of one round of 3RR, rounded down; see above."""
-    d = checks.delta(delta)
-    return by_round(lambda *one: ThreeSymbolRound(*one).epsilon, (eps0, k, n), d)
+    return _each(ThreeSymbolRound.epsilon, (eps0, k, n), checks.delta(delta))
+
+
+def _each(
+    curve: Callable[[ThreeSymbolRound, FloatArray], FloatArray],
+    rounds: tuple[ArrayLike, ArrayLike, ArrayLike],
+    x: FloatArray,
+) -> Any:
+    """Return the value of each round's curve at x, all broadcast; 0 where ε₀ is 0."""
+    e, (k, n) = checks.epsilon0(rounds[0]), checks.population(*rounds[1:])
+    e, k, n, at = np.broadcast_arrays(e, k, n, x)
+    out, some = np.zeros(e.shape), e > 0
+    out[some] = curve(ThreeSymbolRound(e[some], k[some], n[some]), at[some])
+    return scalar_if_0d(out)
 
 
 def lower_round_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike) -> Any:
@@ -421,12 +503,9 @@ def lower_round_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: Arra
     adaptive, can have a smaller ε; a particular randomiser may leak less. Arguments as in
     `three_symbol_round_epsilon`; 2RR in both directions.
     """
-
-    def larger(*one: float) -> Any:
-        pairs = RandomisedResponseRound(*one), ThreeSymbolRound(*one)
-        return lambda d: np.maximum(*(pair.epsilon(d) for pair in pairs))
-
-    return by_round(larger, (eps0, k, n), checks.delta(delta))
+    rounds = eps0, k, n, delta
+    two, three = randomised_response_round_epsilon(*rounds), three_symbol_round_epsilon(*rounds)
+    return scalar_if_0d(np.maximum(two, three))
 
 
 MAX_MIXED = 200

@@ -12,8 +12,8 @@ from explorer.studies.private_regression.simulation import Trials
 SYNTHETIC = "synthetic data"
 NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
 SYNTHETIC_NOTE = (
-    "Synthetic records, drawn from a seed. Their features depend on each other by more than a small "
-    "q; the guarantee holds for the dependence that you assume."
+    "Synthetic records, drawn from a seed. Their features depend on each other by more than a "
+    "small q; the guarantee holds for the dependence that you assume."
 )
 
 
