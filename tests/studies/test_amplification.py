@@ -23,6 +23,7 @@ from explorer.studies.base.study import (
     default_request,
     default_sweep,
 )
+from explorer.studies.base.sweeping import evenly_spread
 from explorer.studies.registry import get_study
 from tests import snapshots
 from tests.studies.checks import assert_page, last
@@ -274,6 +275,31 @@ def test_coarse_first_and_cancelled_when_asked(study):
     assert [(r.fidelity, r.complete) for r in alone] == [(Fidelity.COARSE, True)]
     with pytest.raises(Cancelled):
         list(study.answer(request, Context(stop_after=30)))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("n", "key"), [(1200, "eps0"), (10**5, "eps0"), (10**6, "n")])
+def test_coarse_curves_bend_where_the_curves_do_and_keep_their_order(study, n, key):
+    request = replace(default_request(study).with_value("n", n), sweep=default_sweep(study, key))
+    coarse, full = (
+        curves(list(study.answer(replace(request, fidelity=fidelity), Context()))[-1])
+        for fidelity in (Fidelity.COARSE, Fidelity.FULL)
+    )
+    x, exact = full["exact_2021"].x, full["exact_2021"].y
+    lines = {
+        name: np.exp(np.interp(np.log(x), np.log(coarse[name].x), np.log(coarse[name].y)))
+        for name in ("exact_2021", "exact_2023", "lower")
+    }
+    even = exact[evenly_spread(x.size, coarse["exact_2021"].x.size)]
+    even_x = x[evenly_spread(x.size, coarse["exact_2021"].x.size)]
+    evenly = np.exp(np.interp(np.log(x), np.log(even_x), np.log(even)))
+    errors = [np.abs(np.log(y / exact)).mean() for y in (lines["exact_2021"], evenly)]
+    assert errors[0] < 0.7 * errors[1]
+    assert np.all(lines["lower"] <= np.minimum(lines["exact_2021"], lines["exact_2023"]))
+    if key == "eps0":
+        final = np.interp(coarse["lower"].x, full["lower"].x, full["lower"].y)
+        ratio = coarse["lower"].y / final
+        assert np.all((ratio > 0.9) & (ratio < 1 + 1e-3))
 
 
 @pytest.mark.full

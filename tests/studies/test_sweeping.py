@@ -10,6 +10,7 @@ import pytest
 from explorer.studies.base.study import Scale, Sweep, default_request
 from explorer.studies.base.sweeping import evenly_spread, swept_points
 from explorer.studies.frequency import Frequency
+from explorer.studies.registry import get_study
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,27 @@ def test_the_sliders_point_lies_on_the_curve_if_it_is_between_its_ends(own, ther
 )
 def test_indices_are_spread_evenly_with_both_ends(count, most, indices):
     assert evenly_spread(count, most).tolist() == indices
+
+
+def test_few_points_are_close_together_where_a_curve_bends():
+    study = get_study("amplification")
+    points = swept_points(study, default_request(study))
+    bend = np.searchsorted(points.x, 3.0)
+
+    def value(swept):
+        return np.exp(30 * np.maximum(np.log(swept["eps0"] / points.x[bend]), 0.0))
+
+    few = points.placed(12, value)
+    assert few.x.size == 12
+    assert {points.x[0], points.x[-1]} <= set(few.x)
+    assert np.abs(np.searchsorted(points.x, few.x) - bend).min() <= 1
+    assert few["eps0"][-1] == points["eps0"][-1]
+    lines = np.exp(np.interp(np.log(points.x), np.log(few.x), np.log(value(few)[:-1])))
+    exact = value(points)[:-1]
+    even = points.downsampled(12)
+    evenly = np.exp(np.interp(np.log(points.x), np.log(even.x), np.log(value(even)[:-1])))
+    assert np.abs(np.log(lines / exact)).max() < np.abs(np.log(evenly / exact)).max() / 4
+    assert points.placed(1000, value) is points
+    # A curve without values, as of an empty crowd, gets points all the same.
+    nowhere = points.placed(12, lambda swept: np.full(swept["eps0"].shape, np.nan))
+    assert nowhere.x.size == 12

@@ -51,7 +51,7 @@ from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
-_COARSE_POINTS = 8
+_COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 100, 50
 """Most points of the exact clones where each has a crowd of its own, of a few milliseconds; the
 second where crowds are huge."""
@@ -61,6 +61,8 @@ _MIN_LOWER_POINTS, _MAX_LOWER_COUNTS = 9, 8e6
 _QUICK_CROWD = 1_000_000
 _WORST_POINTS = 32
 """Most points of the worst case, of some 0.1 s."""
+_CLAIMED = (Clones.PUBLISHED,)
+"""The clones at whose bends the points of a coarse answer are."""
 _OWN_COARSE_POINTS, _OWN_POINTS = 6, 33
 _SUM_ERROR = 2e-9
 """Relative error of a δ computed as a sum, by which it is moved to its safe side."""
@@ -91,7 +93,7 @@ class AmplificationPoints(Points):
     @cached_property
     def for_exact(self) -> AmplificationPoints:
         """Points at which the exact clones are computed."""
-        if theory.one_crowd(self.swept):
+        if self.coarse or theory.one_crowd(self.swept):
             return self
         return self.thinned(_FEW_POINTS if self.n.max() > _HUGE_CROWD else _EXACT_POINTS)
 
@@ -134,7 +136,7 @@ class AmplificationPoints(Points):
     @cached_property
     def lower_pairs(self) -> FloatArray:
         """Values of 2RR and 3RR, shape (2, points)."""
-        return theory.lower_pairs(self.swept, self.unknown, self.context)
+        return theory.lower_pairs(self.swept, self.unknown, self.context, coarse=self.coarse)
 
     @cached_property
     def at_sliders(self) -> AmplificationPoints:
@@ -219,9 +221,7 @@ def _local(p: AmplificationPoints) -> Bound:
 
 
 def _lower(p: AmplificationPoints) -> Bound | None:
-    """Return the larger of 2RR and 3RR; no part of coarse answers, where it would come late."""
-    if p.coarse:
-        return None
+    """Return the larger of 2RR and 3RR."""
     values = p.lower_pairs.max(axis=0)
     if p.unknown == "eps":
         return Bound(values, Role.LOWER, theory.LOWER)
@@ -710,13 +710,22 @@ class AmplificationStudy(CurveStudy):
         if shown in _OWN:
             p = p.with_table_eps0
             return (p.thinned(_OWN_COARSE_POINTS, Fidelity.COARSE), p.thinned(_OWN_POINTS))
-        if p.swept.sweep.key == "eps" and p.here.n <= _QUICK_CROWD and not p.coarse:
+        if self._quick(p):
             return (p,)
-        return (p.thinned(_COARSE_POINTS, Fidelity.COARSE), p)
+        few = p.swept.placed(
+            _COARSE_POINTS,
+            lambda swept: theory.exact_clones(swept, p.unknown, _CLAIMED, p.context)[_CLAIMED[0]],
+        )
+        return (p.at(few, Fidelity.COARSE), p)
+
+    @staticmethod
+    def _quick(p: AmplificationPoints) -> bool:
+        """Whether the whole answer is there at once."""
+        return p.swept.sweep.key == "eps" and p.here.n <= _QUICK_CROWD and not p.coarse
 
     def claimed_number(self, p: AmplificationPoints) -> tuple[Curve, AmplificationPoints] | None:
         """Return the exact clones of 2021 at the sliders' values, where few points come first."""
-        if p.request.quantity not in ("eps", "delta") or len(tuple(self.stages(p))) == 1:
+        if p.request.quantity not in ("eps", "delta") or self._quick(p):
             return None
         last = {key: column[-1:] for key, column in p.swept.columns.items()}
         return _EXACT_2021, p.at(SweptPoints(p.swept.sweep, np.empty(0), last))

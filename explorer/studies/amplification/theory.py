@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -74,6 +74,12 @@ _BATCH = 25
 """Values of ε or δ of one crowd computed between two checks for cancellation."""
 _CROWD_BATCH = 13
 """Crowds of one value each computed between two checks for cancellation."""
+_LOWER_BATCH = 5
+"""The same of the lower bound, of a millisecond or two each."""
+_TWO_SYMBOLS_BEST = math.log(2)
+"""The largest ε₀ up to which 2RR leaks most in large crowds."""
+_STEP, _COARSE_STEP = 3e-7, 0.03
+"""Last step of a search for ε, as a share of it."""
 _MAX_CACHED = 20_000
 _SUM_ERROR = 2e-9
 _MIN_COST = 60_000
@@ -191,56 +197,87 @@ def _clip_delta(delta: FloatArray, below: BoolArray) -> FloatArray:
     return np.where(below, np.maximum(delta, MIN_DELTA), delta)
 
 
-def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> FloatArray:
+def lower_pairs(
+    points: SweptPoints, unknown: Unknown, context: Context, *, coarse: bool = False
+) -> FloatArray:
     """Return ε at δ, or δ at ε, of shuffled 2RR and 3RR, shape (2, points).
 
-    2RR is the larger of both directions; of few clients also over all values of the others. Values
-    are cached: the worst case asks for those of some of the points again.
+    2RR is the larger of both directions; of few clients also over all values of the others. If
+    `coarse`, the search for ε of 3RR ends earlier, still from below, and 2RR is left out where it
+    hardly ever leaks more; not so at the sliders' point.
     """
-    pairs = np.empty((2, points.x.size + 1))
-    given = points["delta" if unknown == "eps" else "eps"]
-    shared = one_crowd(points)
-    cached: dict[tuple[object, ...], FloatArray] = context.cached(("amplification", "lower"), dict)
-    if len(cached) > _MAX_CACHED:
-        cached.clear()
-    for eps0, n, index in _crowds(points):
+    eps0, n, given = points["eps0"], points["n"], points["delta" if unknown == "eps" else "eps"]
+    if one_crowd(points):
+        return _pairs_of_one_crowd(eps0, n, given, unknown, context)
+    step = np.full(given.shape, _COARSE_STEP if coarse else _STEP)
+    step[-1] = _STEP  # the sliders' point comes last
+    return _pairs_of_many_crowds(eps0, n, given, step, unknown, context)
+
+
+def _pairs_of_one_crowd(
+    eps0: FloatArray, n: FloatArray, given: FloatArray, unknown: Unknown, context: Context
+) -> FloatArray:
+    crowd = float(eps0[-1]), float(n[-1])
+    two, three = (
+        context.cached(("amplification", kind.__name__, *crowd), partial(kind, *crowd, crowd[1]))
+        for kind in (RandomisedResponseRound, ThreeSymbolRound)
+    )
+    pairs = np.empty((2, given.size))
+    for start in range(0, given.size, _BATCH):
         context.check()
-        row = (unknown, eps0, n, given[index].tobytes())
-        if row not in cached:
-            cached[row] = _lower_pair(eps0, n, given[index], unknown, context, shared)
-        pairs[:, index] = cached[row]
+        some = slice(start, start + _BATCH)
+        pairs[0, some] = _two_symbols(two, *crowd, given[some], unknown)
+        pairs[1, some] = _values(three, given[some], unknown)
     return pairs
 
 
-def _lower_pair(
-    eps0: float, n: float, given: FloatArray, unknown: Unknown, context: Context, shared: bool
+def _pairs_of_many_crowds(
+    eps0: FloatArray,
+    n: FloatArray,
+    given: FloatArray,
+    step: FloatArray,
+    unknown: Unknown,
+    context: Context,
 ) -> FloatArray:
-    """Return `lower_pairs` of one crowd, which is kept if it is `shared` by all points."""
-    pair = np.empty((2, given.size))
-    for row, kind in zip(pair, (RandomisedResponseRound, ThreeSymbolRound), strict=True):
-        make = partial(kind, eps0, n, n)
-        key = ("amplification", kind.__name__, eps0, n)
-        crowd: Any = context.cached(key, make) if shared else make()
-        row[:] = crowd.epsilon(given) if unknown == "eps" else crowd.delta(given)
-    if n <= _MAX_MIXED and eps0 > 0:
-        mixed = MixedResponseRound(eps0, int(n))
-        if unknown == "eps":
-            larger = [mixed.epsilon(delta) for delta in given]
-        else:
-            larger = [mixed.deltas(eps).max() for eps in given]
-        pair[0] = np.maximum(pair[0], larger)
-    return pair
+    """Compute one pair of each crowd; cached, as the worst case asks for some of them again."""
+    cached: dict[tuple[object, ...], FloatArray] = context.cached(("amplification", "lower"), dict)
+    if len(cached) > _MAX_CACHED:
+        cached.clear()
+    rows = [(unknown, *row) for row in np.stack([eps0, n, given, step], axis=1).tolist()]
+    missing = [row for row in dict.fromkeys(rows) if row not in cached]
+    for start in range(0, len(missing), _LOWER_BATCH):
+        context.check()
+        batch = missing[start : start + _LOWER_BATCH]
+        local, size, x, last = np.array([row[1:] for row in batch], float).T
+        three = ThreeSymbolRound(local, size, size)
+        found = three.epsilon(x, last) if unknown == "eps" else three.delta(x)
+        for row, value in zip(batch, found.tolist(), strict=True):
+            _, e, crowd, one, step_here = row
+            two = 0.0
+            if step_here == _STEP or e <= _TWO_SYMBOLS_BEST or crowd <= _MAX_MIXED:
+                pair = RandomisedResponseRound(e, crowd, crowd)
+                two = float(_two_symbols(pair, e, crowd, np.array([one]), unknown)[0])
+            cached[row] = np.array([two, value])
+    return np.array([cached[row] for row in rows]).T
 
 
-def _crowds(points: SweptPoints) -> Iterator[tuple[float, float, Any]]:
-    """Yield every distinct (ε₀, n) with the indices of its points, a batch at a time."""
-    rows, which = np.unique(
-        np.stack([points["eps0"], points["n"]], axis=1), axis=0, return_inverse=True
-    )
-    for i, (eps0, n) in enumerate(rows):
-        index = np.flatnonzero(which.ravel() == i)
-        for start in range(0, index.size, _BATCH):
-            yield float(eps0), float(n), index[start : start + _BATCH]
+def _values(
+    curve: RandomisedResponseRound | ThreeSymbolRound, given: FloatArray, unknown: Unknown
+) -> FloatArray:
+    return curve.epsilon(given) if unknown == "eps" else curve.delta(given)
+
+
+def _two_symbols(
+    curve: RandomisedResponseRound, eps0: float, n: float, given: FloatArray, unknown: Unknown
+) -> FloatArray:
+    """Return ε or δ of 2RR, of few clients the largest over all values of the others."""
+    values = _values(curve, given, unknown)
+    if n > _MAX_MIXED or eps0 <= 0:
+        return values
+    mixed = MixedResponseRound(eps0, int(n))
+    if unknown == "eps":
+        return np.maximum(values, [mixed.epsilon(delta) for delta in given])
+    return np.maximum(values, [mixed.deltas(eps).max() for eps in given])
 
 
 def lower_cost(points: SweptPoints) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,9 +55,41 @@ class SweptPoints:
         """Return about so many of the points, both ends and the sliders' among them."""
         if self.x.size <= points:
             return self
-        kept = evenly_spread(self.x.size, points)
-        both = np.append(kept, self.x.size)
-        return SweptPoints(self.sweep, self.x[kept], {k: v[both] for k, v in self.columns.items()})
+        return self._kept(evenly_spread(self.x.size, points))
+
+    def placed(self, points: int, value: Callable[[SweptPoints], FloatArray]) -> SweptPoints:
+        """Return so many of the points, close together where a curve bends.
+
+        Between few points curves are drawn as straight lines. Every third of the points is spread
+        evenly, the others halve the gaps in which lines may err most, by the slopes beside them.
+
+        Parameters
+        ----------
+        points : int
+        value : callable
+            From points to the curve there, the sliders' last; positive, drawn on a log scale.
+        """
+        if self.x.size <= points:
+            return self
+        kept = evenly_spread(self.x.size, max(points // 3, 3))
+        while kept.size < points:
+            gaps = np.diff(kept)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                height = np.log(value(self._kept(kept))[:-1])
+                bends = np.abs(np.diff(np.diff(height) / gaps)) / (gaps[:-1] + gaps[1:])
+            # A bend within a gap shows at both of its ends, one beside it at the nearer one.
+            beside = np.pad(np.nan_to_num(bends, nan=0.0, posinf=0.0), 1, "edge")
+            errors = np.where(gaps > 1, np.minimum(beside[:-1], beside[1:]) * gaps**2, -1.0)
+            most = np.argsort(-errors, kind="stable")[: min(2, points - kept.size)]
+            most = most[errors[most] >= 0]
+            kept = np.union1d(kept, kept[most] + gaps[most] // 2)
+        return self._kept(kept)
+
+    def _kept(self, places: Any) -> SweptPoints:
+        """Return the points at these places, and the sliders' own."""
+        both = np.append(places, self.x.size)
+        columns = {key: column[both] for key, column in self.columns.items()}
+        return SweptPoints(self.sweep, self.x[places], columns)
 
     def only_sliders(self) -> SweptPoints:
         """Return the sliders' own point alone."""
