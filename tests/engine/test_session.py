@@ -40,6 +40,19 @@ def test_one_drag_is_one_step(session: Session) -> None:
     assert session.redo_text == ""
 
 
+def test_a_cancelled_drag_leaves_no_step(session: Session) -> None:
+    session.set_value("a", 3.0)
+    for a in (3.5, 4.0):
+        session.set_value("a", a, gesture="drag-1")
+    session.end_gesture(cancelled=True)
+    assert (session.request()["a"], session.in_gesture) == (3.0, False)
+    assert session.redo_text == ""
+    session.end_gesture(cancelled=True)  # nothing runs
+    assert session.request()["a"] == 3.0
+    session.undo()
+    assert (session.request()["a"], session.undo_text) == (2.0, "")
+
+
 def test_changes_are_reported_once_and_no_change_is_not(session: Session) -> None:
     told: list[float] = []
     session.changed.connect(lambda new, old: told.append(new.request["a"]))

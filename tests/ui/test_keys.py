@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
+
+from tests.ui.dragging import APART_MS
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -118,6 +120,31 @@ def test_a_click_in_the_legend_chooses_and_its_menu_does_the_rest(window, qtbot)
     menu["Add to Compare"].trigger()
     (entry,) = window.session.state.comparison
     assert entry.key == key
+
+
+def test_escape_takes_a_drag_back_and_the_pointer_moves_nothing_more(window, settled) -> None:
+    session, left = window.session, Qt.MouseButton.LeftButton
+    before, undo = session.request(), session.undo_text
+    slider, plot = window.parameters.row("n").slider, window.workspaces["bounds"].plot
+    line = plot.view.mapViewToScene(QPointF(plot.value_line.value(), plot.view.viewRange()[1][0]))
+    held = (
+        (slider, slider._handle().toPoint()),
+        (plot.viewport(), plot.mapFromScene(line) - QPoint(0, 30)),
+    )
+    for widget, at in held:
+        QTest.mouseMove(widget, at)
+        QTest.mousePress(widget, left, pos=at)
+        for by in (10, 20, 40):
+            QTest.qWait(APART_MS)
+            QTest.mouseMove(widget, at + QPoint(by, 0))
+        assert session.request() != before
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert session.request() == before
+        QTest.qWait(APART_MS)
+        QTest.mouseMove(widget, at + QPoint(60, 0))
+        QTest.mouseRelease(widget, left, pos=at + QPoint(60, 0))
+        assert (session.request(), session.undo_text) == (before, undo)
+        settled(window)
 
 
 def test_axis_titles_are_menus(window, qtbot, settled) -> None:

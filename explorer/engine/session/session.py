@@ -381,10 +381,14 @@ class Session:
         """Whether the last change belongs to a drag, or a run of key presses, that goes on."""
         return self._gesture is not None
 
-    def end_gesture(self) -> None:
-        """Make the next change a separate undo step."""
+    def end_gesture(self, cancelled: bool = False) -> None:
+        """Make the next change a separate undo step; if cancelled, take the running one back."""
         if self._gesture is not None:
             self._gesture = None
+            if cancelled:
+                old = self._state
+                self._state = self._undo.pop()[1]
+                self._notify(old)
             self.gesture_ended.emit()
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QTabBar, QWidget
 
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.app.frame import WindowFrame, first_map_study
@@ -501,14 +501,18 @@ class MainWindow(WindowFrame):
             self.files.open_any(*paths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Cancel running work with Escape, else end the tour; turn the tabs with Ctrl+Tab.
+        """Take a drag back with Escape, else cancel work or end the tour; Ctrl+Tab turns the tabs.
 
         A focused widget that takes these keys has precedence.
         """
         keys = QKeySequence.StandardKey
         by = event.matches(keys.NextChild) - event.matches(keys.PreviousChild)
         escape = event.key() == Qt.Key.Key_Escape
-        if (escape and self.activity.escape()) or (escape and self.built and self.menus.tour.end()):
+        if escape and QApplication.mouseButtons() and self.session.in_gesture:
+            self.session.end_gesture(cancelled=True)
+        elif (escape and self.activity.escape()) or (
+            escape and self.built and self.menus.tour.end()
+        ):
             event.accept()
         elif by and self.built and not self.start.shown:
             self.show_tab((self.tabs.currentIndex() + by) % self.tabs.count())

@@ -600,6 +600,11 @@ class BoundsPlot(pg.GraphicsView):
         key = Qt.Key(event.key())
         if (steps := guide_steps(event)) and self.value_line.isVisible():
             self.guide_stepped.emit(steps)
+        elif key == Qt.Key.Key_Escape and (
+            held := [h for h in (self.value_line, *self.handles.rings) if h.moving]
+        ):
+            held[0].moving = False  # the window takes the drag back
+            event.ignore()
         elif (by := curve_steps(event)) or (key == Qt.Key.Key_Escape and self.chosen):
             self.curve_stepped.emit(by)
         elif move_by_key(self.view, key):

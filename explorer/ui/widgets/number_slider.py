@@ -310,7 +310,7 @@ class NumberSlider(AccessibleSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle the slider's own keys."""
+        """Handle the slider's own keys; Escape lets go, and the window takes the drag back."""
         fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         steps = {
             Qt.Key.Key_Left: -1.0,
@@ -326,6 +326,9 @@ class NumberSlider(AccessibleSlider):
             self._pause.start()
             self._move_to(self._parameter.at_place(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
         else:
+            if event.key() == Qt.Key.Key_Escape:
+                self._grabbed_at = None
+                self.setSliderDown(False)
             event.ignore()
             return
         event.accept()
