@@ -19,10 +19,12 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
     )
     assert dock.isVisible()
     assert narrow.rail.isHidden()
+    columns = window.sides.width(), window.guarantee.width()
     window.resize(1024, 720)
     qtbot.waitUntil(narrow.rail.isVisible)
     qtbot.waitUntil(lambda: narrow.rail.width() == 44)
     assert dock.isHidden()
+    qtbot.waitUntil(lambda: window.sides.width() == columns[0])
     saved = window.saved_layout()
     odds, failing = window.guarantee.brief()
     assert odds
@@ -46,6 +48,7 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
     window.resize(1280, 800)
     qtbot.waitUntil(dock.isVisible)
     assert dock.widget() is window.guarantee
+    qtbot.waitUntil(lambda: (window.sides.width(), window.guarantee.width()) == columns)
     dock.hide()
     window.restore_layout(saved)  # the saved layout contains it
     assert dock.isVisible()

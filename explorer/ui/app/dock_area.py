@@ -130,6 +130,7 @@ class DockArea(QMainWindow):
             self._unfolded, self._folded = None, None
             if before is not None and self._aside is None:
                 before.show()
+                self._spread()  # the narrow window took from both columns
             elif before is not None:
                 self._hidden.append(before)
             return before is not None
@@ -138,6 +139,7 @@ class DockArea(QMainWindow):
             return before is not None
         self._unfolded, self._folded = self.saved(), dock
         dock.hide()
+        self._spread()
         return True
 
     @property
