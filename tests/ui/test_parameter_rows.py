@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -161,7 +161,7 @@ def test_typing_a_value(qtbot, heard) -> None:
     assert row.field.text() == "1e-6"
 
 
-@pytest.mark.parametrize(("text", "why"), [("2", "outside"), ("x", "Cannot read")])
+@pytest.mark.parametrize(("text", "why"), [("2", "10⁻³⁰ to 0.1"), ("x", "Cannot read")])
 def test_a_wrong_value_is_marked_and_explained(qtbot, heard, text, why) -> None:
     row, events = heard(LOG)
     row.field.setFocus()
@@ -175,6 +175,38 @@ def test_a_wrong_value_is_marked_and_explained(qtbot, heard, text, why) -> None:
     qtbot.keyClick(row.field, Qt.Key.Key_Escape)
     assert row.field.text() == "1e-8"
     assert not row.field.property("wrong")
+
+
+def test_a_reason_fits_in_its_place_and_is_whole_on_hover(qtbot, heard) -> None:
+    row, _ = heard(LOG)
+    row.setFixedWidth(224)
+    for text in ("2oo", "2000"):
+        row.field.setText(text)
+        row.field.setModified(True)
+        qtbot.keyClick(row.field, Qt.Key.Key_Return)
+        assert row.reason.fontMetrics().horizontalAdvance(row.reason.text()) <= row.reason.width()
+        assert row.reason.text().split()[0] in row.reason.toolTip()
+        assert len(row.reason.text()) <= len(row.reason.toolTip())
+
+
+def test_one_of_two_readings_is_chosen_in_the_place_of_the_slider(qtbot, heard) -> None:
+    row, events = heard(WHOLE)
+    row.field.setLocale(QLocale("de_DE"))
+    height = row.sizeHint().height()
+    for place, number in ((0, 50), (1, 50_000)):
+        row.field.setFocus()
+        row.field.selectAll()
+        qtbot.keyClicks(row.field, "50.000")
+        qtbot.keyClick(row.field, Qt.Key.Key_Return)
+        assert not row.slider.isVisible()
+        assert row.sizeHint().height() == height
+        assert [row.field, *row.either] == row.stops()[:3]
+        assert [button.text() for button in row.either] == ["50", "50,000"]
+        qtbot.mouseClick(row.either[place], Qt.MouseButton.LeftButton)
+        assert events[-1] == (number, False)
+        assert row.slider.isVisible()
+        assert row.either == []
+        assert not row.field.property("wrong")
 
 
 def test_a_fraction_is_no_whole_number(qtbot, heard) -> None:

@@ -4,12 +4,14 @@ import html
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -32,8 +34,10 @@ from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 from explorer.ui.widgets.number_slider import NumberSlider
-from explorer.ui.widgets.value_field import ValueField, rich
+from explorer.ui.widgets.value_field import EXAMPLES, ValueField, rich
 
+SHORT_EXAMPLES = "Try 200k or 2e5."
+"""Instead of `EXAMPLES` where there is little space."""
 _TABLE_LINES = 5
 
 
@@ -120,7 +124,14 @@ class NumberRow(ParameterRow):
         layout.setContentsMargins(0, 3, 0, 4)
         layout.setSpacing(1)
         layout.addLayout(top)
-        layout.addWidget(self.slider)
+        keeps = self.slider.sizePolicy()
+        keeps.setRetainSizeWhenHidden(True)
+        self.slider.setSizePolicy(keeps)
+        self.either: list[QPushButton] = []
+        """One for each number that a typed text could be, in the slider's place."""
+        self._track = QGridLayout()
+        self._track.addWidget(self.slider, 0, 0, 1, 2)
+        layout.addLayout(self._track)
         # What is wrong takes the place of the ends, so that nothing moves.
         self.reason = FixedSizeLabel()
         self.reason.setObjectName("reason")
@@ -137,10 +148,13 @@ class NumberRow(ParameterRow):
 
     def stops(self) -> list[QWidget]:
         """Return field, slider and run button."""
-        return [self.field, self.slider, self.run]
+        return [self.field, *(self.either or [self.slider]), self.run]
 
     def _checked(self, number: float) -> float:
         """Validate a typed number; errors are sentences without the option's key."""
+        low, high = self.parameter.low, self.parameter.high
+        if not low <= number <= high:
+            raise ValueError(f"Choose a value from {format_number(low)} to {format_number(high)}.")
         try:
             checked = self.parameter.parse(number)
         except ValueError as error:
@@ -150,8 +164,25 @@ class NumberRow(ParameterRow):
         return checked
 
     def _show_reason(self, why: str) -> None:
-        """Show below the slider why what is typed is not used, or the ends again."""
-        self.reason.setText(why)
+        """Show below the slider why what is typed is not used, or the ends again.
+
+        Of two numbers that it could be, one is chosen in the slider's place.
+        """
+        for button in self.either:
+            button.deleteLater()
+        readings = self.field.readings if why else ()
+        self.either = [QPushButton(format_number(number)) for number in readings]
+        before: QWidget = self.field
+        for place, (button, number) in enumerate(zip(self.either, readings, strict=True)):
+            button.setFixedHeight(self.slider.height())
+            button.setStyleSheet("padding: 0")
+            button.clicked.connect(partial(self.field.take, number))
+            self._track.addWidget(button, 0, place)
+            self.setTabOrder(before, button)
+            before = button
+        self.slider.setVisible(not readings)
+        short = f"{why.partition('?')[0]}?" if readings else why.replace(EXAMPLES, SHORT_EXAMPLES)
+        self.reason.setText(short)
         self.reason.setToolTip(why)
         self._below.setCurrentIndex(int(bool(why)))
         self.refused.emit(why)

@@ -27,6 +27,22 @@ _POWER = re.compile(
     r"(?P<exponent>[+-]?\d+(?:\.\d+)?)"
 )
 
+EXAMPLES = "Type a number such as 200000, 200k or 2e5."
+
+
+class EitherNumberError(ValueError):
+    """What is typed could be two numbers.
+
+    Attributes
+    ----------
+    readings : tuple of float
+        Both, the smaller first.
+    """
+
+    def __init__(self, question: str, remedy: str, *readings: float) -> None:
+        super().__init__(f"{question} {remedy}")
+        self.readings = readings
+
 
 def parse_number(text: str, decimal_comma: bool = False) -> float:
     """Parse a number as written in papers, programs and letters.
@@ -44,7 +60,7 @@ def parse_number(text: str, decimal_comma: bool = False) -> float:
     Raises
     ------
     ValueError
-        If it is not a finite number, or could be two.
+        If it is not a finite number; `EitherNumberError` if it could be two.
     """
     typed = text.strip()
     if not typed:
@@ -65,9 +81,11 @@ def parse_number(text: str, decimal_comma: bool = False) -> float:
         head, tail = either.groups()
         small, large = float(f"{head}.{tail}"), head + tail
         unlike = head if tail == "000" else f"{head},{tail}0"  # more than three digits: no group
-        raise ValueError(
-            f"{typed}: {format_number(small)} or {format_number(int(large))}? Type {unlike} or "
-            f"{large}."
+        raise EitherNumberError(
+            f"{typed}: {format_number(small)} or {format_number(int(large))}?",
+            f"Type {unlike} or {large}.",
+            small,
+            int(large),
         )
     if _GROUPED_BY_DOTS.fullmatch(cleaned):
         cleaned = cleaned.replace(".", "").replace(",", ".")
@@ -93,7 +111,7 @@ def parse_number(text: str, decimal_comma: bool = False) -> float:
 
 def _finite(number: float, text: str) -> float:
     if not math.isfinite(number):
-        raise ValueError(f"Cannot read {text}. Type a number such as 200000, 200k or 2e5.")
+        raise ValueError(f"Cannot read {text}. {EXAMPLES}")
     return number
 
 
@@ -133,6 +151,8 @@ class ValueField(QLineEdit):
         self._check = check
         self._number: float | None = None
         self._help = ""
+        self.readings: tuple[float, ...] = ()
+        """The two numbers that a refused text could be."""
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setProperty("wrong", False)
         self.editingFinished.connect(self._finish)
@@ -174,8 +194,18 @@ class ValueField(QLineEdit):
         if not self.isModified():
             return
         try:
-            comma = self.locale().decimalPoint() == ","
-            number = self._check(parse_number(self.text(), comma))
+            number = parse_number(self.text(), self.locale().decimalPoint() == ",")
+        except ValueError as error:
+            self.readings = getattr(error, "readings", ())
+            self.reject(str(error))
+        else:
+            self.take(number)
+
+    def take(self, number: float) -> None:
+        """Use a number as if it was typed."""
+        self.readings = ()
+        try:
+            number = self._check(number)
         except ValueError as error:
             self.reject(str(error))
             return
