@@ -92,8 +92,6 @@ def move_by_key(view: pg.ViewBox, key: Qt.Key) -> bool:
     return False
 
 
-NAMED_FROM = 1100
-"""Window width in pixels from which curves have names at their ends."""
 _CHOSEN_WIDTH, _CLAIMED_WIDTH = 1.9, 1.4
 """Width factors of the highlighted and of the claimed curve."""
 FADED = 0.4
@@ -336,9 +334,8 @@ class BoundsPlot(pg.GraphicsView):
                 self._restyle(self.result)
 
     def _name_ends(self) -> None:
-        """Show names at the curves' ends if the window is wide enough."""
-        wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
-        drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
+        """Show the short names at the curves' ends."""
+        drawn = [self._drawn(s) for s in self._visible() if self._short_names and not s.pin]
         self.end_names.show_names(
             [
                 EndName(d.name, d.colour, d.series.key in (self._claimed, self.chosen), d.curve)
