@@ -441,6 +441,7 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
     plan.show_page(FILE_PAGE)
     for key, value in (("delimiter", "semicolon"), ("decimal", "comma")):
         qtbot.waitUntil(plan.mend.isVisible)
+        assert window.focusWidget() is plan.mend
         plan.mend.click()
         assert plan.form.edits[key].currentData() == value
         assert plan.checked is None

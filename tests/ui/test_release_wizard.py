@@ -47,6 +47,7 @@ from explorer.ui.release.plan_page import (
     PEOPLE_PAGE,
     REVIEW_PAGE,
     WHAT_PAGE,
+    _span,
 )
 from explorer.ui.release.summary_panel import bare_map, unit_of
 from explorer.ui.release.workspace import CHANGED_RESULT
@@ -207,6 +208,11 @@ def frame_of(plan) -> dict[str, QRect]:
     }
 
 
+def edge_of(field: QWidget) -> str:
+    """Return the colour of a field's frame."""
+    return field.grab().toImage().pixelColor(field.width() // 2, 0).name()
+
+
 def of_page(area) -> dict[int, QRect]:
     """Return the geometry of all visible controls of a page."""
     return {
@@ -283,13 +289,20 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
     assert plan.page == PEOPLE_PAGE
     assert "name" in plan.message.text()
     assert window.focusWidget() is plan.who.name
+    assert edge_of(plan.who.name) == LIGHT.bad
     qtbot.keyClicks(plan.who.name, "Visitors")
     assert plan.message.text() == ""
+    assert edge_of(plan.who.name) == LIGHT.accent
     qtbot.keyClicks(plan.who.budget, "2")
     plan.who.button.click()
     qtbot.waitUntil(lambda: plan.points[PEOPLE_PAGE].ok)
     qtbot.keyClick(plan.who.name, Qt.Key.Key_Return)
     assert plan.page == FILE_PAGE
+    # The frame of a list that is to be chosen is red, although it has the focus.
+    plan._typed("data", str(write_rows(tmp_path / "rows.csv")))
+    qtbot.keyClick(plan.path, Qt.Key.Key_Return)
+    assert window.focusWidget() is plan.form.edits["delimiter"]
+    assert edge_of(window.focusWidget()) == LIGHT.bad
     # A done step is opened by Alt and its number, a later one is not.
     qtbot.keyClick(plan.path, Qt.Key.Key_3, Qt.KeyboardModifier.AltModifier)
     assert plan.page == FILE_PAGE
@@ -306,6 +319,18 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
     assert window.tool is None
     window.show_tool("release")
     assert plan.draft == before
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        ("-74.1", "-73.75", "74.1 to 73.75° W"),
+        ("-0.5", "0.2", "0.5° W to 0.2° E"),
+        ("3", "4", "3 to 4° E"),
+    ],
+)
+def test_degrees_are_written_as_on_maps(low: str, high: str, words: str) -> None:
+    assert _span(low, high, "WE") == words
 
 
 def test_each_page_names_the_first_thing_to_mend(tmp_path) -> None:

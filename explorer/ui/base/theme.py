@@ -276,7 +276,8 @@ def _sheet(c: Palette) -> str:
                  border-radius: 4px; padding: 3px 22px 3px 8px; min-height: 18px; }}
     QComboBox[flat="true"]:disabled {{ color: {faded}; background: {c.panel}; }}
     QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
-    QComboBox[wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
+    QCheckBox[wrong="true"], QRadioButton[wrong="true"] {{ color: {c.bad}; }}
+    QComboBox[flat="true"][wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
     QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
     QComboBox[title="true"] {{ background: transparent; border: 1px solid transparent;
                  font-weight: 600; padding: 0 2px 0 0; min-height: 16px; }}

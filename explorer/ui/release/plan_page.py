@@ -919,10 +919,11 @@ class PlanPage(WizardFrame):
             return
         self._notes.pop(self.page, None)
         if self.page == PEOPLE_PAGE and self.who.new.isChecked():
-            problem = self.who.problem
-            text = "Open the group first." if problem is None else problem[0]
-            self.note(PEOPLE_PAGE, text)
-            (self.who.button if problem is None else problem[1]).setFocus()
+            if self.who.problem is None:
+                self.note(PEOPLE_PAGE, "Open the group first.")
+                self.who.button.setFocus()
+            else:
+                self.who.open_group()
             return
         self._tried.add(self.page)
         self.update_page()
@@ -1026,7 +1027,9 @@ class PlanPage(WizardFrame):
         chosen = self.who.groups.checkedButton()
         wanted = {
             PEOPLE_PAGE: self.who.name if chosen is self.who.new else chosen,
-            FILE_PAGE: self.next if self.step_done(page) else self.found,
+            FILE_PAGE: (self.found, self.next, self.mend)[
+                self.step_done(page) + (not self.mend.isHidden())
+            ],
             WHAT_PAGE: people if self.draft.text("box") else self.copy,
             COST_PAGE: self.next if self.draft.text("epsilon") else self.copy_epsilon,
             REVIEW_PAGE: self.texts.edits["title"],
@@ -1122,10 +1125,14 @@ class PlanPage(WizardFrame):
         self.rows_read.setStyleSheet(f"color: {colour};")
         hint = next((one.hint for one in rows.first if one.hint), "")
         key, value = _MENDING.get(hint, ("", ""))
-        self.mend.setVisible(bool(key) and rows.under_half and not self._busy)
         if key:
             label = next(field.label for field in FORMAT if field.key == key).lower()
             self.mend.setText(f"Use {label} “{value}” and &check again")
+        new = self.mend.isHidden()
+        self.mend.setVisible(bool(key) and rows.under_half and not self._busy)
+        typing = isinstance(self.window().focusWidget(), QLineEdit | ChoiceBox)
+        if new and not (typing or self.mend.isHidden()):
+            self.mend.setFocus()
         left_out = rows.rows - rows.readable
         text = (
             "Rows that cannot be read in this format are left out (dry run: "
@@ -1559,12 +1566,15 @@ class PlanPage(WizardFrame):
         box = [part.strip() for part in draft.text("box").split(",")]
         where = ""
         if len(box) == 4 and all(box):
-            where = f"{box[0]} to {box[2]}° north, {box[1]} to {box[3]}° east"
+            where = f"{_span(box[0], box[2], 'SN')}, {_span(box[1], box[3], 'WE')}"
         when = " to ".join(filter(None, (draft.text("start"), draft.text("end"))))
         name = Path(draft.text("data")).name
         taken = "The format was taken from the file. The certificate says so."
         texts = (
-            ("" if account is None else account.label, "Each value of “user” is one person."),
+            (
+                "" if account is None else account.label,
+                "Each value in the column “user” is one person.",
+            ),
             (name, taken if draft.format_taken else "You described the format."),
             (
                 f"{mechanism.label}{side}",
@@ -1726,6 +1736,14 @@ def _fill_space(part: QWidget, least: int) -> None:
     """Give a part the height that is left, whatever it contains."""
     part.setMinimumHeight(least)
     part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+
+
+def _span(low: str, high: str, letters: str) -> str:
+    """Return two degrees as read on maps: ``74.1 to 73.75° W``, ``0.5° W to 0.2° E``."""
+    (first, one), (last, two) = (
+        (text.lstrip("-−"), letters[text[0] not in "-−"]) for text in (low, high)
+    )
+    return f"{first}{f'° {one}' * (one != two)} to {last}° {two}"
 
 
 def _value_text(row: Unreadable) -> str:

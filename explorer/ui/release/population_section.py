@@ -154,7 +154,7 @@ class PopulationSection(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area)
         self.groups.buttonToggled.connect(self._choose)
-        self.button.clicked.connect(self._open)
+        self.button.clicked.connect(self.open_group)
         self.show_ledger(None, "")
 
     def _build_new(self) -> QWidget:
@@ -261,13 +261,14 @@ class PopulationSection(QWidget):
         return None
 
     def _mended(self) -> None:
-        for edit in (self.name, self.budget):
+        for edit in (self.name, self.budget, self.different):
             mark_wrong(edit, wrong=False)
         self.message.emit("")
 
-    def _open(self) -> None:
+    def open_group(self) -> None:
+        """Request the new group, or say what is missing and mark its field."""
         problem = self.problem
-        for edit in (self.name, self.budget):
+        for edit in (self.name, self.budget, self.different):
             mark_wrong(edit, wrong=problem is not None and edit is problem[1])
         if problem is not None:
             self.message.emit(problem[0])
