@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
+from explorer.studies.heatmap.experiments.utility_report import CURATOR_NOTE
 from explorer.ui.app.main_window import MainWindow
 from tests.ui.small_map import SMALL_MAP
 
@@ -88,3 +89,9 @@ def test_no_button_of_which_epsilon_is_cut_short(
         qtbot.waitUntil(lambda: all(button.width() > 30 for button in buttons))
         short = {button.text(): button.width() - button.sizeHint().width() for button in buttons}
         assert all(room >= 0 for room in short.values()), short
+        # What the guarantee does not cover is legible as a whole.
+        note = page.answer.beside
+        assert note.text() == CURATOR_NOTE
+        (shown,) = note.findChildren(QLabel)
+        assert shown.text() == CURATOR_NOTE
+        assert shown.heightForWidth(note.width()) <= note.height() <= page.answer.height() / 3

@@ -363,7 +363,8 @@ def _sheet(c: Palette) -> str:
                   border-radius: 4px; }}
     QTableView[plain="true"] {{ border: none; background: transparent;
         selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
-    QLabel#faint {{ color: {c.muted}; font-size: 8pt; }}
+    QLabel#faint, QLabel#beside {{ color: {c.muted}; font-size: 8pt; }}
+    QLabel#beside {{ qproperty-alignment: AlignVCenter; }}
     QWidget#reason {{ color: {c.bad}; font-size: 8pt; }}
     QLabel#warning {{ color: {c.warn}; }}
     QLabel#muted {{ color: {c.muted}; }}

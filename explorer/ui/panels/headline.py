@@ -3,8 +3,7 @@
 import re
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
@@ -60,8 +59,7 @@ class HeadlineStrip(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self.claim.setMenu(self._menu)
-        self.beside = FixedSizeLabel()
-        self.beside.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.beside = FixedSizeText("beside", lines=2)
         self.spinner = Spinner()
         self._result: Result | None = None
         self._found: ClaimedBound | None = None
@@ -86,13 +84,13 @@ class HeadlineStrip(QFrame):
         left.addStretch(1)
         second.setSpacing(8)
         for widget in (self.badge, self.by, self.claim):
-            second.addWidget(widget)
+            second.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         second.addWidget(self.beside, 1)
-        right.setSpacing(6)
+        right.setSpacing(2)
         right.addWidget(self.text)
         right.addLayout(second)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 9, 14, 9)
+        layout.setContentsMargins(14, 8, 14, 8)
         layout.setSpacing(6)
         layout.addLayout(left)
         layout.addLayout(right, 1)
