@@ -259,7 +259,7 @@ class StartOption:
     picture : str
         Name of a resource: ``.png``, or ``.json`` with curves as points from 0 to 1.
     button : str
-        Text of the main button.
+        Text of the main button, with the letter of its shortcut marked.
     does : str
         Action of the main button: ``open``, ``figures``, or ``study:ID``, optionally followed by a
         slash and the parameter that gets the focus.
@@ -285,7 +285,7 @@ START_OPTIONS = (
         "See a private map of your file beside the true one, and find an ε that keeps the error "
         "small enough.",
         "start-map.png",
-        "Open check-ins…",
+        "&Open check-ins…",
         "open",
         "Try the synthetic sample",
         "sample",
@@ -296,7 +296,7 @@ START_OPTIONS = (
         "Clients send noisy, shuffled messages. See how private the training is, and find the "
         "noise you need.",
         "start-training.json",
-        "Start with your numbers",
+        "Start with &your numbers",
         "study:shuffle-rdp/n",
         "I only need counts or a histogram",
         "study:histograms",
@@ -306,7 +306,7 @@ START_OPTIONS = (
         "The figures and tables of the papers, computed again, with the reason wherever our "
         "numbers differ.",
         "start-paper.json",
-        "Browse the figures",
+        "&Browse the figures",
         "figures",
         hint="or search with Ctrl+K: figure 2",
     ),

@@ -36,6 +36,11 @@ def controls(root: QWidget) -> list[QWidget]:
     ]
 
 
+def bare(button: QAbstractButton) -> str:
+    """Return the text of a button without the mark of its shortcut."""
+    return re.sub("&(.)", r"\1", button.text())
+
+
 def name_of(widget: QWidget) -> str:
     """Return the accessible name of a widget."""
     said = widget.accessibleName()

@@ -14,15 +14,15 @@ from explorer.studies.base.study import parameter
 from explorer.studies.catalog import START_OPTIONS
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.app.application import Application
-from explorer.ui.app.frame import visit_label
+from explorer.ui.app.frame import MENUS, visit_label
 from explorer.ui.app.options import WindowOptions
 from explorer.ui.panels.start import apart
-from tests.ui.access import check
+from tests.ui.access import bare, check
 from tests.ui.map_page import made_checkins
 
 
 def button(window, words: str) -> QPushButton:
-    return next(b for b in window.start.page.findChildren(QPushButton) if b.text() == words)
+    return next(b for b in window.start.page.findChildren(QPushButton) if bare(b) == words)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monke
 def test_arrows_walk_from_door_to_door_and_doors_open(window, qtbot) -> None:
     def press(key: Qt.Key) -> str:
         qtbot.keyClick(window.focusWidget(), key)
-        return window.focusWidget().text()
+        return bare(window.focusWidget())
 
     assert press(Qt.Key.Key_Right).startswith("Start")
     assert press(Qt.Key.Key_Right) == "Browse the figures"
@@ -153,6 +153,22 @@ def test_arrows_walk_from_door_to_door_and_doors_open(window, qtbot) -> None:
     qtbot.mouseClick(button(window, "Start with your numbers"), Qt.MouseButton.LeftButton)
     assert window.session.state.study == "shuffle-rdp"
     assert window.parameters.row("n").isAncestorOf(window.focusWidget())
+
+
+@pytest.mark.parametrize("width", [1280, 1024])
+def test_the_doors_stand_in_one_line_and_open_by_their_letters(window, qtbot, width) -> None:
+    window.activateWindow()
+    window.resize(width, 720)
+    page = window.start.page
+    qtbot.waitUntil(lambda: page.width() == width)
+    doors = [b for b in page.findChildren(QPushButton) if b.objectName() == "door"]
+    assert len(doors) == len(START_OPTIONS)
+    qtbot.waitUntil(lambda: len({b.mapTo(page, b.rect().topLeft()).y() for b in doors}) == 1)
+    letters = [b.text()[b.text().index("&") + 1].upper() for b in doors]
+    menus = {title[title.index("&") + 1] for title in MENUS}
+    assert len({*letters} - menus) == len(doors)
+    qtbot.keyClick(window, Qt.Key(ord(letters[2])), Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: window.pages.currentWidget() is window.tools["figures"])
 
 
 def test_unticked_a_start_goes_on_where_the_last_one_ended(window, open_window, settled) -> None:

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from explorer.studies.base.claims import BEST_CLAIM
 from explorer.studies.heatmap.parameters import ERROR, TRUE
 from explorer.ui.dialogs.open_checkins import MappingDialog
+from tests.ui.access import bare
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -114,7 +115,7 @@ def on_start(window, words: str) -> QPushButton:
     """Show the start page and return one of its buttons."""
     if not window.start.shown:
         window.show_all()
-    return next(b for b in window.start.page.findChildren(QPushButton) if b.text() == words)
+    return next(b for b in window.start.page.findChildren(QPushButton) if bare(b) == words)
 
 
 def field(window, key: str) -> QLineEdit:

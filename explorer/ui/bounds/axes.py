@@ -28,7 +28,7 @@ from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.value_field import ValueField
 
 _RESET = "↺ Reset view"
-_OFFERED = {"copy-link": "Copy link", "export": "Export…"}
+_OFFERED = {"copy-link": "Copy &link", "export": "E&xport…"}
 """Actions that also have a button, with its text."""
 
 

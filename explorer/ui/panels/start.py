@@ -316,7 +316,7 @@ class StartPage(QScrollArea):
 
     def _button(self, words: str, action: str, name: str = "") -> QPushButton:
         """Return a button that emits an action."""
-        button = QPushButton(words.replace("&", "&&"), autoDefault=name == "door")
+        button = QPushButton(words, autoDefault=name == "door")
         button.setObjectName(name)
         button.clicked.connect(lambda: self.asked.emit(action))
         self._walk_to(button)
@@ -360,6 +360,7 @@ class StartPage(QScrollArea):
         main.setAccessibleDescription(f"{option.title}. {option.about}")
         column.addWidget(main, 0, Qt.AlignmentFlag.AlignLeft)
         more = QHBoxLayout()
+        more.addStrut(main.fontMetrics().height() + 4)  # the doors' buttons stand in one line
         if option.other:
             more.addWidget(self._button(option.other, option.other_does, "link"))
         if option.hint:
@@ -392,7 +393,7 @@ class StartPage(QScrollArea):
         return frame
 
     def _question(self, info: StudyInfo, column: QVBoxLayout) -> None:
-        button = self._button(info.name, f"study:{info.id}", "link")
+        button = self._button(info.name.replace("&", "&&"), f"study:{info.id}", "link")
         button.setAccessibleDescription(info.question)
         column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(styled_label("question", info.question, word_wrap=True))
