@@ -212,4 +212,15 @@ def test_every_question_can_be_confirmed_without_scrolling(map_page: MapPage, tm
         assert bottom < dialog.rows.mapTo(dialog, dialog.rows.rect().topLeft()).y()
         for radio in card.answers.buttons():
             assert radio.fontMetrics().horizontalAdvance(radio.text()) <= radio.width() - 20
+    # Enter confirms one answer after the other, then opens: the focus goes before it.
+    for card in cards.cards.values():
+        if not card.button.isEnabled():
+            assert dialog.focusWidget() is card.answers.button(0)
+            map_page.qtbot.keyClick(card.answers.button(0), Qt.Key.Key_Space)
+            card.button.setFocus()
+        assert dialog.focusWidget() is card.button
+        map_page.qtbot.keyClick(card.button, Qt.Key.Key_Return)
+        assert card.is_confirmed
+    assert dialog.problem == ""
+    assert dialog.focusWidget() is dialog.load_button
     dialog.reject()

@@ -143,7 +143,7 @@ def open_questions(table: Table, guessed_questions: Sequence[Question]) -> tuple
 def _too_few_names(table: Table) -> Question:
     return Question(
         "position",
-        "Which columns hold latitude and longitude?",
+        "Which columns hold the position?",
         f"The header names {table.named} columns, but most lines have {len(table.columns)} "
         "fields. If commas stand in numbers and between fields, save the file with semicolons or "
         "with quotes around the numbers; else say which column holds what.",

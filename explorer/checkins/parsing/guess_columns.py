@@ -502,7 +502,7 @@ def _unnamed_position(columns: _Columns) -> Question | None:
     )
     return Question(
         "position",
-        "Which columns hold latitude and longitude?",
+        "Which columns hold the position?",
         why,
         ("lat", "lon"),
         tuple(there[:MAX_CANDIDATES]),
@@ -567,7 +567,7 @@ def _pair_question(
     there += [one for i in range(len(columns.names)) for one in _point_candidates(columns, i)]
     return Question(
         "position",
-        "Which columns hold latitude and longitude?",
+        "Which columns hold the position?",
         why,
         ("lat", "lon"),
         tuple(there[:MAX_CANDIDATES]),
@@ -577,9 +577,7 @@ def _pair_question(
 
 def _swap_question(columns: _Columns, lat: int, lon: int, reason: str) -> Question:
     there = (columns.candidate(lat=lon, lon=lat), columns.candidate(lat=lat, lon=lon))
-    return Question(
-        "position", "Which columns hold latitude and longitude?", reason, ("lat", "lon"), there
-    )
+    return Question("position", "Which columns hold the position?", reason, ("lat", "lon"), there)
 
 
 # Times
@@ -705,7 +703,7 @@ def _unread_time(columns: _Columns, i: int) -> bool:
 
 def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None:
     """Assign the user column; return the question that remains, if any."""
-    title = "Which column names the person or device?"
+    title = "Which column names the person?"
     free = [i for i in range(len(columns.names)) if columns.is_free(i) and columns.filled[i]]
     identities = {i: identity_of(columns.names[i]) for i in free if columns.named}
     sure = [i for i in free if columns.named and identities[i].sure is Sure.YES]

@@ -609,7 +609,7 @@ def asked_today(preview: Preview, former: Mapping) -> bool:
 def with_stored_mapping(preview: Preview, former: Mapping) -> Preview:
     """Return a preview that asks for the user column, with the stored mapping preselected."""
     question = preview.question("user") or Question(
-        "user", "Which column names the person or device?", "", ("user",), NO_USER
+        "user", "Which column names the person?", "", ("user",), NO_USER
     )
     result = [one for one in (former.user, preview.mapping.user) if one is not None]
     named = tuple(

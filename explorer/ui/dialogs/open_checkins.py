@@ -238,6 +238,7 @@ class MappingDialog(QDialog):
         self.questions = QuestionCards()
         self.questions.chosen.connect(self._answer)
         self.questions.confirmed.connect(self._answer)
+        self.questions.confirmed.connect(self._focus_next)
         box.addWidget(self.questions)
         self.rows = FirstRows()
         self.table = self.rows.table
@@ -259,6 +260,12 @@ class MappingDialog(QDialog):
         box.addWidget(buttons)
         self.resize(984 if self.preview.questions else 800, 730 if self.preview.questions else 600)
         self._show_preview()
+        if not self.load_button.isEnabled():
+            self._focus_next()
+
+    def _focus_next(self) -> None:
+        """Focus the next answer to confirm, or *Open* once there is none."""
+        (self.questions.next_stop or self.load_button).setFocus()
 
     def _make_dialect(self) -> QHBoxLayout:
         """Build the choice of delimiter and encoding, or of the layer or sheet."""
@@ -459,7 +466,7 @@ class MappingDialog(QDialog):
             name = self.preview.columns[twice]
             return f"Column “{name}” is chosen twice; every column can hold one thing."
         if self._readable() == 0 and self.preview.rows:
-            return "None of the first rows can be read with these settings; check the columns."
+            return "None of the first rows can be read with these settings."
         return self.questions.problem
 
     def _detected(self) -> str:

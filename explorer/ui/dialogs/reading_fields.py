@@ -695,6 +695,14 @@ class QuestionCards(QScrollArea):
             card.follow(values)
 
     @property
+    def next_stop(self) -> QWidget | None:
+        """Button of the first answer to confirm, or where it is chosen; None if there is none."""
+        card = next((card for card in self.cards.values() if not card.is_confirmed), None)
+        if card is None or card.button.isEnabled():
+            return card and card.button
+        return card.answers.button(0)
+
+    @property
     def problem(self) -> str:
         """Unconfirmed answers as text; empty if none."""
         names = [card.short for card in self.cards.values() if not card.is_confirmed]
