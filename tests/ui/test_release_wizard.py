@@ -27,7 +27,7 @@ from explorer.release.outputs import read_prior_weights
 from explorer.release.pipeline import NOT_BOOKED, draw, plan_release
 from explorer.release.rows.format import FORMAT_TAKEN
 from explorer.studies.base.study import Origin
-from explorer.ui.app.tab_order import focus_chain
+from explorer.ui.app.tab_order import focus_chain, tab_stops
 from explorer.ui.base.theme import LIGHT
 from explorer.ui.release.draft import (
     COPIED,
@@ -265,6 +265,39 @@ def _nothing_moves(plan, qtbot, rows: Path) -> None:
         assert {k: after[k] for k in kept} == {k: inside[k] for k in kept}, number
 
 
+def test_tab_goes_through_each_page_from_the_top_then_the_footer(
+    plain_window, qtbot, monkeypatch, tmp_path
+) -> None:
+    window, page = plain_window, plain_window.tools["release"]
+    opened(page.controller.place)
+    window.show_tool("release")
+    plan = page.plan
+    qtbot.waitUntil(lambda: plan.ledger is not None and bool(plan.who.rows))
+    (group,) = plan.who.rows.values()
+    form, texts = plan.form.edits, plan.texts.edits
+    region, size = plan.own.edits, plan.cells.edits
+    orders = (
+        (group.radio, plan.who.name, plan.who.budget, plan.who.button),
+        (plan.found, plan.path, form["delimiter"], form["time_zone"], form["columns"], plan.check),
+        (
+            *(plan.mechanism, plan.copy, *plan.sides, region["start"], region["end"]),
+            *(size["side"], size[PEOPLE], plan.untouched, plan.explained, plan.sentence),
+        ),
+        (plan.copy_epsilon, plan.epsilon, plan.slider, plan.rehearse),
+        (*texts.values(), plan.stated.heading, *plan.changes, plan.draw),
+    )
+    for number, fields in enumerate(orders):
+        plan.show_page(number)
+        for part in fields:
+            part.setEnabled(True)
+        stops = tab_stops(window, window.tab_areas())
+        footer = (plan.details.heading, plan.back, plan.next, plan.cancel, *plan.steps.buttons)
+        wanted = [*fields, *(part for part in footer if part in stops)]
+        places = [stops.index(part) for part in wanted]
+        assert places == sorted(places), number
+        assert len(wanted) >= len(fields) + 3
+
+
 def test_enter_goes_on_escape_leaves_and_neither_spends(
     open_window, settled, qtbot, monkeypatch, tmp_path
 ) -> None:
@@ -278,12 +311,6 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
     qtbot.waitUntil(lambda: plan.ledger is not None and not page.controller.busy)
     drawn = []
     plan.draw_requested.connect(drawn.append)
-    # Tab goes through the fields of all pages, then Details, Back, Next, Cancel, done steps.
-    chain = focus_chain(window)
-    fields = (plan.who.name, plan.path, plan.copy, plan.sides[0], plan.epsilon, plan.draw)
-    footer = (plan.details.heading, plan.back, plan.next, plan.cancel, plan.steps.buttons[0])
-    places = [chain.index(part) for part in (*fields, *footer)]
-    assert places == sorted(places)
     # Without a group Enter stays and says why, in the footer, and marks the field.
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     assert plan.page == PEOPLE_PAGE

@@ -96,7 +96,9 @@ def move_focus(window: QWidget, areas: Sequence[QWidget], forward: bool) -> bool
     reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
     target = stops[(here + by) % len(stops)]
     focus_by_tab(target, reason)
-    if isinstance(target, QLabel):  # to its first or last link, or on if it has none
+    links = Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+    # To its first or last link. What has none, such as a picture, is a stop itself.
+    if isinstance(target, QLabel) and target.hasFocus() and target.textInteractionFlags() & links:
         key = Qt.Key.Key_Tab if forward else Qt.Key.Key_Backtab
         pressed = QKeyEvent(QKeyEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier)
         QApplication.sendEvent(target, pressed)

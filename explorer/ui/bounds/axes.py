@@ -142,7 +142,9 @@ class ActionRow(QWidget):
     def offer(self, actions: Mapping[str, QAction]) -> None:
         """Add buttons for menu actions."""
         for key, words in _OFFERED.items():
-            self.add_button(words, actions[key], actions[key].statusTip() or words, last=True)
+            self.add_button(
+                words, actions[key], actions[key].statusTip() or words.replace("&", ""), last=True
+            )
 
     @staticmethod
     def _follow(button: QToolButton, action: QAction) -> None:

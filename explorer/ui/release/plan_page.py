@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -363,7 +362,6 @@ class PlanPage(WizardFrame):
         self._offer_fields()
         self.page_changed.connect(self._page_shown)
         self.show_page(PEOPLE_PAGE)
-        self._order_tabs()
 
     # Building
 
@@ -682,18 +680,17 @@ class PlanPage(WizardFrame):
         spend.add(self.phases)
         return _column((above, 1), (spend, 0))
 
-    def _order_tabs(self) -> None:
-        """Fields first, then *Details*, *Back*, *Next*, *Cancel*, and the done steps last."""
-        chain = [
-            self.draw,
-            self.details.heading,
-            self.back,
-            self.next,
-            self.cancel,
-            *self.steps.buttons,
-        ]
-        for first, second in pairwise(chain):
-            QWidget.setTabOrder(first, second)
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return fields in the order of Tab, then the rest of each page, footer and done steps."""
+        return (
+            *(row.radio for row in self.who.rows.values()),
+            *(self.found, self.path, self.form, self.check, self.mend),
+            *(self.mechanism, self.copy, self.box_fields, self.own, self.cells),
+            *(self.copy_epsilon, self.epsilon, self.fit, self.slider, self.rehearse),
+            *(self.texts, self.stated),
+            *(*self.areas, self.result_holder),
+            *(self.details.heading, self.back, self.next, self.cancel, *self.steps.buttons),
+        )
 
     # Display
 

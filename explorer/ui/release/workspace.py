@@ -236,6 +236,11 @@ class ReleaseWorkspace(Workspace):
         elif key in ("plan", "draw"):
             self.plan.go_to_first()
 
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return the parts that Tab goes through, in order; of a result its picture first."""
+        first = (self.result.picture,) if self._made("result") else ()
+        return (*first, *self.plan.tab_areas())
+
     def minimumSizeHint(self) -> QSize:
         """Return a small size: the parts scroll."""
         return QSize(240, 200)
