@@ -138,6 +138,10 @@ def _a_dragged_target_asks_for_another_epsilon(map_page: MapPage, view: UtilityV
     before = view.target
     QTest.keyClick(view.parts.field, Qt.Key.Key_Down)
     assert view.target < before
+    QTest.keyClick(view.plot, Qt.Key.Key_Up)
+    assert view.target == pytest.approx(before, rel=0.01)
+    QTest.keyClick(view.plot, Qt.Key.Key_Down)
+    assert view.target < before
 
 
 def _no_text_lies_on_another_text_of_the_plot(map_page: MapPage, view: UtilityView) -> None:

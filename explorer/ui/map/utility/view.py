@@ -170,6 +170,7 @@ class UtilityView(QWidget):
         self.plot.point_selected.connect(self._choose_point)
         self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
         self.plot.target.line.sigPositionChangeFinished.connect(self._session.end_gesture)
+        self.plot.curve_stepped.connect(lambda by: self.parts.field.stepped.emit(-by))
         self.plot.line_dragged.connect(self._drag_epsilon)
         self.plot.line_released.connect(self._session.end_gesture)
         self._soon.timeout.connect(self._ask)
