@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.engine.session.comparison import entries_from_list, entries_of, entries_to_list
 from explorer.engine.session.session import state_from_dict, state_to_dict
@@ -133,6 +133,10 @@ def test_a_map_has_a_guarantee_and_nothing_to_claim(open_window, settled) -> Non
     result = settled(window)
     assert window.guarantee.sentence.text() == result.guarantee.sentence
     assert window.guarantee.claimed.isHidden()
+    # What is protected, and what fails, are read without pointing at them.
+    labels = {label.text() for label in window.guarantee.findChildren(QLabel) if label.isVisible()}
+    failing = [c.short for c in result.conditions if c.holds is False]
+    assert {result.guarantee.unit, *failing} <= labels
 
 
 def test_a_claim_is_kept_with_session_and_recipe(open_window, settled) -> None:

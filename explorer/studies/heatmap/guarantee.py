@@ -446,6 +446,7 @@ def _for_users(request: Request) -> tuple[Condition, ...]:
             "Noise is cryptographically random and exact",
             False,
             "not in this preview: seeded and in floating point; do not publish it",
+            short="Noise is cryptographically random and exact (not in this preview)",
         ),
     )
 
