@@ -148,7 +148,8 @@ class NumberRow(ParameterRow):
 
     def stops(self) -> list[QWidget]:
         """Return field, slider and run button."""
-        return [self.field, *(self.either or [self.slider]), self.run]
+        middle: Sequence[QWidget] = self.either or [self.slider]
+        return [self.field, *middle, self.run]
 
     def _checked(self, number: float) -> float:
         """Validate a typed number; errors are sentences without the option's key."""
