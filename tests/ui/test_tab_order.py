@@ -110,6 +110,9 @@ def test_tab_goes_from_parameters_over_answer_and_plot_to_the_menus(window, sett
         bounds.below.tabBar(),
         bounds.below.import_button,
         window.guarantee.in_full,
+        *(row.box for row in window.guarantee.offers.values()),
+        *(fold.heading for fold in window.guarantee.folds.values()),
+        window.guarantee.copy,
         window.tabs,
     ]
     order = [w for w in order if w.isVisible() and w.isEnabled()]

@@ -266,7 +266,8 @@ class MainWindow(WindowFrame):
             self.docks["question"],
         )
         right = (self.compact_layout.overlay, self.compact_layout.rail, self.docks["guarantee"])
-        return (*left, *page.tab_areas(), page, *right, self.tabs, *last)
+        inside = self.guarantee.tab_areas()
+        return (*left, *page.tab_areas(), page, *inside, *right, self.tabs, *last)
 
     def _claim(self, key: str) -> None:
         """Choose the claimed bound of the answer whose guarantee is shown."""

@@ -266,6 +266,10 @@ class GuaranteePanel(QScrollArea):
         self._layout.addWidget(self.grade)
         self._layout.addSpacing(6)
 
+    def tab_areas(self) -> tuple[QWidget, ...]:
+        """Return what Tab goes through first: boxes of conditions are built after all else."""
+        return self.in_full, self._rows_box
+
     def _build_conditions(self) -> None:
         self._conditions_title = styled_label("heading", "Conditions")
         self.in_full = tool_button(
