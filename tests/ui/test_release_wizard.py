@@ -398,6 +398,12 @@ def test_each_page_names_the_first_thing_to_mend(tmp_path) -> None:
         point = points(start.with_text(key, text), state)[page]
         assert (point.ok, point.field) == (False, field), (key, text, point)
         assert point.message.endswith(".")
+    listed, named = (
+        points(start.with_text("columns", text), state)[FILE_PAGE].message
+        for text in ("", "who, time, lat, lon")
+    )
+    assert listed != named
+    assert all(name in named for name in ("user", "time", "lat", "lon"))
     times = start.with_text("start", "2026-02-01T00:00:00Z").with_text(
         "end", "2026-01-01T00:00:00Z"
     )

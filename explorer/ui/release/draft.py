@@ -464,7 +464,8 @@ MESSAGES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "columns": (
         ("twice", "Use each name of a column once."),
         ("too long", "Use shorter names of columns."),
-        ("", "List the columns in order, with the names user, time, lat, lon."),
+        ("has no", "Use the names user, time, lat, lon."),
+        ("", "List the columns in order."),
     ),
     "decimal": (
         (
