@@ -202,6 +202,10 @@ def test_one_of_two_readings_is_chosen_in_the_place_of_the_slider(qtbot, heard) 
         assert row.sizeHint().height() == height
         assert [row.field, *row.either] == row.stops()[:3]
         assert [button.text() for button in row.either] == ["50", "50,000"]
+        row.show_error("Too few for these data.")  # another reason asks nothing
+        assert row.either == []
+        assert row.slider.isVisible()
+        qtbot.keyClick(row.field, Qt.Key.Key_Return)
         qtbot.mouseClick(row.either[place], Qt.MouseButton.LeftButton)
         assert events[-1] == (number, False)
         assert row.slider.isVisible()

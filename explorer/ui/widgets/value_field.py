@@ -176,8 +176,9 @@ class ValueField(QLineEdit):
         self._number = number
         self._show()
 
-    def reject(self, why: str) -> None:
-        """Mark the text as invalid, with the reason."""
+    def reject(self, why: str, readings: tuple[float, ...] = ()) -> None:
+        """Mark the text as invalid, with the reason and the two numbers that it could be."""
+        self.readings = readings
         self._mark(True)
         self.setToolTip(why)
         self.refused.emit(why)
@@ -196,14 +197,12 @@ class ValueField(QLineEdit):
         try:
             number = parse_number(self.text(), self.locale().decimalPoint() == ",")
         except ValueError as error:
-            self.readings = getattr(error, "readings", ())
-            self.reject(str(error))
+            self.reject(str(error), getattr(error, "readings", ()))
         else:
             self.take(number)
 
     def take(self, number: float) -> None:
         """Use a number as if it was typed."""
-        self.readings = ()
         try:
             number = self._check(number)
         except ValueError as error:
