@@ -21,11 +21,11 @@ BUDGET = {
     "engine": (34, 50_600),
     "figures": (27, 48_500),
     "geography": (10, 21_100),
-    "privacy": (101, 205_000),
+    "privacy": (101, 206_200),
     "release": (49, 69_000),
-    "studies": (144, 266_000),
+    "studies": (144, 266_800),
     "top": (11, 10_200),
-    "ui": (123, 293_400),
+    "ui": (123, 295_000),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09
