@@ -336,13 +336,13 @@ def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_th
     settled(window)
     assert answer.number.text() == "ε ≤ 0.2078"
     assert "50.88 %" in answer.text.text()
-    assert answer.claim.text() == BEST_CLAIM["bounds"]
+    assert answer.claim.text() == BEST_CLAIM["bounds"].capitalize()
     assert "δ\xa0=\xa010⁻⁸" in answer.role.text()
     assert "ε ≤ 0.2078" in answer.accessibleDescription()
     answer.claim.menu().aboutToShow.emit()
     offered = {a.text(): a for a in answer.claim.menu().actions()}
-    assert next(iter(offered)) == BEST_CLAIM["bounds"]
-    assert offered[BEST_CLAIM["bounds"]].isChecked()
+    assert next(iter(offered)) == BEST_CLAIM["bounds"].capitalize()
+    assert offered[BEST_CLAIM["bounds"].capitalize()].isChecked()
     chosen = next(words for words in offered if words.endswith(" · ≤ 1.041"))
     offered[chosen].trigger()
     assert window.session.state.look_of("shuffle-rdp", "eps").claim == "theorem1"

@@ -128,7 +128,7 @@ def test_escape_takes_a_drag_back_and_the_pointer_moves_nothing_more(window, set
     slider, plot = window.parameters.row("n").slider, window.workspaces["bounds"].plot
     line = plot.view.mapViewToScene(QPointF(plot.value_line.value(), plot.view.viewRange()[1][0]))
     held = (
-        (slider, slider._handle().toPoint()),
+        (slider, slider.handle().toPoint()),
         (plot.viewport(), plot.mapFromScene(line) - QPoint(0, 30)),
     )
     for widget, at in held:

@@ -94,22 +94,22 @@ def test_an_old_number_says_which_values_it_is_for(open_window, settled, qtbot) 
     window = open_window(study="amplification")
     settled(window)
     page = window.workspaces["bounds"]
-    remark = page.legend.row("lower").remark
+    row = page.legend.row("worst_case")
     before = window.session.request()["n"]
-    assert "still" not in remark.text()
+    assert "still" not in row.mark_text()
     slider = window.parameters.row("n").slider
     start = QPoint(slider.width() // 2, slider.height() // 2)
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=start)
     settled(window)
     pressed = window.session.request()["n"]
     QTest.mouseMove(slider, start + QPoint(9, 0))
-    qtbot.waitUntil(lambda: remark.text().startswith("still n = "))
-    assert remark.text() == f"still n = {pressed:,}"
+    qtbot.waitUntil(lambda: row.mark_text().startswith("still n = "))
+    assert row.mark_text() == f"still n = {pressed:,}"
     assert before != pressed != window.session.request()["n"]
-    assert not page.legend.row("lower").value.isEnabled()
+    assert not row.value.isEnabled()
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start + QPoint(9, 0))
     settled(window)
-    assert "still" not in remark.text()
+    assert "still" not in row.mark_text()
 
 
 @pytest.mark.main_path

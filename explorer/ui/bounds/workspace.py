@@ -206,9 +206,9 @@ class BoundsWorkspace(Workspace):
         )
         self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
         for name, action, tip in (
-            ("Solve…", self.solve_action, "Find the parameter that reaches a target"),
-            ("Pin", self.pin_action, "Keep these curves, dashed, for reference"),
-            ("Add to Compare", self._compare, "Add the numbers at the current settings to Compare"),
+            ("S&olve…", self.solve_action, "Find the parameter that reaches a target"),
+            ("&Pin", self.pin_action, "Keep these curves, dashed, for reference"),
+            ("Add to &Compare", self._compare, "Add the numbers at these settings to Compare"),
         ):
             self.row.add_button(name, action, tip)
 

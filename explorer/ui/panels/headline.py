@@ -197,7 +197,7 @@ class HeadlineStrip(QFrame):
         claim = self._found
         if claim is not None:
             wanted = bool(claim.wanted) and claim.failing is None
-            name = _name(self._result, claim) if wanted else BEST_CLAIM[claim.kind]
+            name = _name(self._result, claim) if wanted else BEST_CLAIM[claim.kind].capitalize()
             if name != self.claim.text():
                 self.claim.setText(name)
         for widget, there in (
@@ -242,7 +242,7 @@ class HeadlineStrip(QFrame):
         study = get_study(result.request.study)
         among = study.claims[result.request.quantity].among
         known = {s.key: s for s in result.series if not s.pin}
-        offered = [("", BEST_CLAIM[claim.kind])]
+        offered = [("", BEST_CLAIM[claim.kind].capitalize())]
         for key in among:
             if key in known:
                 value = value_here(result, known[key])
