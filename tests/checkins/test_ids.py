@@ -6,12 +6,13 @@ import hashlib
 import random
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from explorer.checkins import Reason, open_checkins
+from explorer.checkins import Reason, open_checkins, sniff
 from explorer.checkins.database import connect, parquet_table
 from explorer.checkins.parsing.row_rules import id_expression
 from explorer.checkins.sampling import hash_ids, sample_key
@@ -131,6 +132,43 @@ def test_spellings_of_one_id_are_one_user(write: Write) -> None:
     ],
 )
 def test_whole_numbers_keep_their_spelling(write: Write, users, stored, merged) -> None:
-    with open_checkins(check_ins(write, users), cache_dir=None) as data:
+    path = check_ins(write, users)
+    with open_checkins(path, replace(sniff(path).mapping, user=0), cache_dir=None) as data:
         assert names(data) == stored
         assert data.report.merged_ids == merged
+
+
+UUID = "0000a1b{}-abcd-4222-8333-00000000000f"
+
+
+@pytest.mark.parametrize(
+    ("ids", "asked"),
+    [
+        (["u1", "u2", "u3", "NULL"], True),
+        (["u1", "u2", "u3", "nan"], True),
+        (["unknown", "u102", "u103", "u104"], True),
+        (["-1", "-2", "3", "4"], False),
+        ([UUID.format(1), UUID.format(2), "00000000-0000-0000-0000-000000000000"], True),
+        (["1.23457E+14", "1.23458E+14", "1.23459E+14"], True),
+        (["1,23457E+14", "1,23458E+14", "1,23459E+14"], True),
+        ([UUID.format(1), UUID.format(2), UUID.format(2).upper()], True),
+        (["0007", "7", "8"], True),
+        (["7.0", "7", "8"], True),
+        (["100", "\uff11\uff10\uff10", "101"], True),
+        (["+43 1", "\u202a+43 1\u202c", "+43 2"], True),
+        (["Anna B", "Anna\u00a0B", "Ben"], True),
+        (["ann7", "ann7 ", "an\u200bn7", "ben1"], False),  # one id, and counted as one
+        (["1e10", "12E4567", "0x1F", "1_000"], False),
+        (["0", "1", "2"], False),
+        (["u7" * 40, "U7" * 40, "v7"], False),
+    ],
+)
+def test_ids_that_may_be_one_person_or_several_are_asked_about(
+    write: Callable[..., Path], ids: list[str], asked: bool
+) -> None:
+    rows = [f"{ids[i % len(ids)]}\t48.{100 + i}\t16.{300 + i}" for i in range(60)]
+    preview = sniff(write("\n".join(["user_id\tlat\tlon", *rows]), "ids.tsv"))
+    question = preview.question("user")
+    assert (question is not None) == asked
+    assert preview.mapping.user == (None if asked else 0)
+    assert preview.suggested.user == 0

@@ -237,6 +237,18 @@ OTHER_TIME_WORDS = _set(
 )
 """Words for times other than the row's."""
 
+CALENDAR = _set(
+    "year jahr ano annee an anno jaar month monat mes mois mese maand day tag dia jour giorno dag "
+    "hour stunde hora heure ora uur"
+)
+"""Words for parts of dates that may have a column each."""
+
+HOUSEHOLDS = _set("household hh haushalt hogar menage famiglia huishouden sampn")
+"""Words for households; surveys number the persons within each."""
+
+NOBODY = _set("null none nan na n/a <na> \\n (null) undefined unknown anonymous")
+"""Texts, in lower case, that stand for an unknown person."""
+
 _NO_PERSON = (
     VETO_WORDS
     | RECORDS

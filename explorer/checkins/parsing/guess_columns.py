@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import time
@@ -12,8 +13,11 @@ from explorer.checkins.errors import printable
 from explorer.checkins.model import E7, Candidate, Mapping, Preview, Question, Reason
 from explorer.checkins.parsing.column_names import (
     AMBIGUOUS_WORDS,
+    CALENDAR,
     CLEAR_WORDS,
+    HOUSEHOLDS,
     NO_COORDINATE,
+    NOBODY,
     OTHER_TIME_WORDS,
     Sure,
     coordinate_of,
@@ -58,6 +62,7 @@ from explorer.checkins.parsing.times import (
     share,
     time_format,
 )
+from explorer.user_rows import id_text
 
 _REASONS_OF_ROLE = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
@@ -653,41 +658,12 @@ def _differs(columns: _Columns, day: int, moment: int) -> bool:
     return bool(both) and sum(a != b for a, b in both) > 0.3 * len(both)
 
 
-_CALENDAR = (
-    "year",
-    "jahr",
-    "ano",
-    "annee",
-    "an",
-    "anno",
-    "jaar",
-    "month",
-    "monat",
-    "mes",
-    "mois",
-    "mese",
-    "maand",
-    "day",
-    "tag",
-    "dia",
-    "jour",
-    "giorno",
-    "dag",
-    "hour",
-    "stunde",
-    "hora",
-    "heure",
-    "ora",
-    "uur",
-)
-
-
 def _calendar(columns: _Columns) -> list[int]:
     """Return columns of years, months, days and hours, if there are at least two."""
     matches = [
         i
         for i, name in enumerate(columns.names)
-        if columns.named and len(words_in(name)) == 1 and words_in(name)[0] in _CALENDAR
+        if columns.named and len(words_in(name)) == 1 and words_in(name)[0] in CALENDAR
     ]
     return matches if len(matches) > 1 else []
 
@@ -740,6 +716,44 @@ def _one_to_one(columns: _Columns, first: int, second: int) -> bool:
     return len({a for a, _ in whole}) == len(whole) == len({b for _, b in whole})
 
 
+_ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d+", re.ASCII)
+
+
+def _names_nobody(text: str) -> bool:
+    """Return whether an id is none: a mark of missing values, or a long one of zeros only."""
+    return text.casefold() in NOBODY or (len(text) > 15 and not text.strip("0-"))
+
+
+def _alike(text: str) -> str:
+    """Return what is left of an id without capitals, leading zeros, and marks of format."""
+    if len(text) > MAX_LENGTH:  # normal forms take long
+        return text
+    shown = (c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
+    return "".join(shown).casefold().removesuffix(".0").strip().lstrip("0")
+
+
+def _several_or_none(values: Sequence[str]) -> str:
+    """Return why one id may stand for several persons, or two ids for one; else an empty text."""
+    nobody = [v for v in values if _names_nobody(v)]
+    if len(nobody) > 1:
+        return (
+            f"“{printable(nobody[0][:_SHOWN])}” names nobody, and would be one user with "
+            f"{len(nobody):,} of {len(values):,} rows: leave these fields blank to reject the rows."
+        )
+    seen: dict[str, str] = {}
+    for one in dict.fromkeys(values):
+        if match_field(_ROUNDED, one):
+            return (
+                f"“{one}” is a rounded number, as spreadsheets write long ones: several users may "
+                "have become one. Export the ids as text."
+            )
+        other = seen.setdefault(_alike(one), one)
+        if other != one and id_text(other) != id_text(one):
+            pair = " and ".join(f"“{printable(text[:_SHOWN])}”" for text in (other, one))
+            return f"{pair} would be two users: write them alike if they are one."
+    return ""
+
+
 def _unlikely(columns: _Columns, i: int) -> str:
     """Return why a column named as user may not identify users; else an empty text."""
     values = columns.filled[i]
@@ -757,11 +771,9 @@ def _unlikely(columns: _Columns, i: int) -> str:
             pairs = {(row[i].strip(), row[other].strip()) for row in columns.rows}
             if len({person for person, _ in pairs}) < len(pairs):
                 return f"“{name}” may count the persons within “{columns.name(other)}”."
-    return ""
+    return _several_or_none(values)
 
 
-HOUSEHOLDS = {"household", "hh", "haushalt", "hogar", "menage", "famiglia", "huishouden", "sampn"}
-"""Words for households; surveys number the persons within each."""
 _FLAGS = {"0", "1", "true", "false", "True", "False", "yes", "no", "Yes", "No", "t", "f", "y", "n"}
 
 
