@@ -135,7 +135,8 @@ class Mapping:
         Without a time column nothing is a duplicate; without a weight every row counts 1.
     time_format : str
         ``"iso"`` (offsets honoured, none means UTC), ``"epoch_s"``, ``"epoch_ms"``, ``"epoch_us"``,
-        ``"excel_1900"``, ``"excel_1904"`` (serial dates of a spreadsheet), or a strptime format.
+        ``"epoch_ns"``, ``"excel_1900"``, ``"excel_1904"`` (serial dates of a spreadsheet), or a
+        strptime format.
     zone : str or None
         IANA name of the time zone of times without an offset; None means UTC.
     decimal : str or None

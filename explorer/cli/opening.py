@@ -488,8 +488,8 @@ def reading_options(command: Any) -> Any:
             callback=_time_format,
             metavar="EXAMPLE",
             help="A time as the file writes it, such as '31.12.2024 23:59', '12/31/2024 11:59 "
-            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904. "
-            "Default: detected from the first rows.",
+            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us, epoch_ns, excel_1900, "
+            "excel_1904. Default: detected from the first rows.",
         ),
         click.option(
             "--time-zone",

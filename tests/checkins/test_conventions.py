@@ -129,7 +129,7 @@ def test_a_table_in_any_convention_has_the_same_rows(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("unit", "decimal"), list(zip(EPOCHS, ".,,", strict=True)))
+@pytest.mark.parametrize(("unit", "decimal"), list(zip(EPOCHS, ".,,.", strict=True)))
 def test_seconds_and_milliseconds_since_1970(tmp_path, unit: str, decimal: str) -> None:
     table = frame(1)
     written = table.copy()
@@ -246,6 +246,8 @@ SPELLINGS = (
     "%d/%m/%YT%H:%MZ",
     "%a %b %d %H:%M:%S %z %Y",
     "%a, %d %b %Y %H:%M:%S %z",
+    "%Y%m%dT%H%M%S%z",
+    "%y/%m/%d %H:%M",
 )
 OFFSETS = (
     "Z",
@@ -317,6 +319,11 @@ OTHERS = (
     "2024.01.02 07:00Z",
     "2024.01.02 07:00+25:00",
     "1700000000000000",
+    "1700000000000000000",
+    "Mon, 01 Jan 2024 07:00:00 GMT",
+    "Mon Jan 01 07:00:00 UTC 2024",
+    "20240101T070000+0200",
+    "24/01/31 07:00",
 )
 
 
@@ -454,6 +461,57 @@ def test_the_order_of_day_and_month_is_told_from_the_data(write: Write) -> None:
         preview = sniff(dates(write, *["03/04/2024 10:00"] * 50, day))
         assert preview.mapping.time_format == form
         assert preview.questions == ()
+
+
+SPAN = [datetime(2024, 5, 1, 8, 5) + timedelta(hours=13 * i) for i in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("form", "writing"),
+    [
+        ("%d.%m.%y %H:%M", None),
+        ("%y.%m.%d %H:%M", None),
+        ("%d/%m/%y %H:%M", None),
+        ("%m/%d/%y %H:%M", None),
+        ("%y/%m/%d %H:%M", None),
+        ("%y-%m-%d", None),
+        ("%Y%m%dT%H%M%S%z", "%Y%m%dT%H%M%S+0000"),
+        ("%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S GMT"),
+        ("%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S UTC %Y"),
+        ("%b %d, %Y, %I:%M:%S %p", "%b %d, %Y, %I:%M:%S\u202f%p"),
+        ("%d.%m.%Y %H:%M", "%d.%m.%Y\u00a0%H:%M"),
+    ],
+)
+def test_dates_of_a_month_are_read_without_a_question(write: Write, form: str, writing) -> None:
+    path = dates(write, *(f'"{day.strftime(writing or form)}"' for day in SPAN))
+    with open_checkins(path, cache_dir=None) as data:
+        assert data.mapping.time_format == form
+        assert (data.rows, data.first_time[:10], data.last_time[:10]) == (
+            60,
+            "2024-05-01",
+            "2024-06-02",
+        )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("24/05/12 10:00", "24/05/13 10:00"),  # two days, or one day of two years
+        ("13/02/2024 10:00", "13/03/2024 10:00", "02/14/2024 10:00", "03/04/2024 10:00"),
+    ],
+)
+def test_orders_of_dates_that_may_be_two_are_asked_about(write: Write, texts) -> None:
+    asked = sniff(dates(write, *texts)).question("time_format")
+    assert asked is not None
+    assert len(asked.candidates) == 2
+
+
+@pytest.mark.parametrize("text", ["1.71455E+12", "1,71455E+12", "1.7E9"])
+def test_rounded_instants_are_no_times(write: Write, text: str) -> None:
+    path = dates(write, f'"{text}"')
+    assert sniff(path).mapping.time is None
+    assert text in sniff(path).question("time").text
+    assert time_formats(["1.714550916E9"] * 5) == ("epoch_s",)
 
 
 def test_it_is_asked_where_the_data_do_not_tell(write: Write) -> None:

@@ -69,8 +69,8 @@ def _date_order(table: Table) -> Question | None:
         "time_format",
         "How are the dates written?",
         f"“{printable(example[:_SHOWN])}” in the column “{table.name(time)}” may be "
-        f"{' or '.join(map(meaning_of, formats))}, and no row looked at tells which: say how dates "
-        "are written.",
+        f"{' or '.join(map(meaning_of, formats))}, and the rows looked at do not tell which: say "
+        "how dates are written.",
         ("time_format",),
         tuple(
             Candidate(

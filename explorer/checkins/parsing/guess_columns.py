@@ -55,11 +55,13 @@ from explorer.checkins.parsing.row_rules import UNKNOWN_POSITION, bad_cells
 from explorer.checkins.parsing.times import (
     EPOCHS,
     SERIALS,
+    formats_of,
     is_iso,
     moment,
     only_digits,
     reads_time,
     share,
+    time_fault,
     time_format,
 )
 from explorer.user_rows import id_text
@@ -620,10 +622,12 @@ def _times(columns: _Columns) -> Question | None:
     elif parts := _calendar(columns):
         why = f"Dates stand in several columns ({columns.name(*parts)}), which are not read."
     elif unread := [i for i in range(len(columns.names)) if _unread_time(columns, i)]:
-        example = printable(next(iter(columns.filled[unread[0]]), "")[:_SHOWN])
+        values = columns.filled[unread[0]]
+        example = next((v for v in values if not (is_iso(v) or formats_of(v))), values[0])
         why = (
             f"The column “{columns.name(unread[0])}” holds no times that can be read, such as "
-            f"“{example}”: choose another one, or none."
+            f"“{printable(example[:_SHOWN])}”: {time_fault(example, 'iso')[1]}, or choose another "
+            "one, or none."
         )
     elif there := [i for i in range(len(columns.names)) if _may_be_serial(columns, i)]:
         why = "Its numbers may be dates of a spreadsheet, but no name says so."

@@ -8,6 +8,9 @@ Rows = Sequence[Sequence[str]]
 BLANKS = " \t\n\v\f\r"
 """White space the reader allows around a number; Python's includes U+001F and others."""
 
+NO_BREAK = "\u00a0\u202f"
+"""Blanks in times and between thousands at which no line is broken."""
+
 MAX_LENGTH = 64
 """Maximum length of numbers and times, without surrounding white space."""
 
@@ -20,10 +23,10 @@ _NUMBERS = {
 }
 _FRACTIONS = {sign: re.compile(rf"[+-]?\d+{re.escape(sign)}\d+", re.ASCII) for sign in ".,"}
 
-THOUSANDS = r"[+-]?[0-9]{1,3}([.,'’ \x{00A0}\x{202F}][0-9]{3})+([.,][0-9]+)?"
+THOUSANDS = rf"[+-]?[0-9]{{1,3}}([.,'’ {NO_BREAK}][0-9]{{3}})+([.,][0-9]+)?"
 """A number with thousands separators, in the database's regular expression syntax."""
 
-_THOUSANDS = re.compile(THOUSANDS.replace(r"\x{00A0}\x{202F}", "\u00a0\u202f"))
+_THOUSANDS = re.compile(THOUSANDS)
 
 
 def match_field(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

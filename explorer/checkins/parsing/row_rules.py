@@ -14,6 +14,7 @@ from explorer.checkins.parsing.crs import FUNCTION, MissingLibrary, canonical_cr
 from explorer.checkins.parsing.numbers import (
     BLANKS,
     LATITUDE_FIRST,
+    NO_BREAK,
     POINT,
     THOUSANDS,
     coordinate_in,
@@ -31,6 +32,7 @@ from explorer.checkins.parsing.times import (
     MAX_MICROSECONDS,
     NAIVE_ISO_PATTERN,
     PLAIN_ISO_PATTERN,
+    UTC_NAMES,
     fold_seconds,
     pattern_of,
     reads_time,
@@ -127,7 +129,9 @@ def _instant(column: str, spelling: str, decimal: str) -> str:
             f"CASE WHEN {_fits(column, PLAIN_ISO_PATTERN)} THEN {cast} "
             f"WHEN {_fits(column, ISO_PATTERN)} THEN try_cast({rewritten} AS TIMESTAMPTZ) END)"
         )
-    text = f"regexp_replace({column}, 'Z *$', '+0000')" if spelling.endswith("%z") else column
+    text = f"translate({column}, '{NO_BREAK}', '  ')"
+    if "%z" in spelling:
+        text = f"regexp_replace({text}, '{'|'.join(UTC_NAMES)}', '+0000')"
     return (
         f"CASE WHEN {_fits(column, pattern_of(spelling))} "
         f"THEN CAST(try_strptime({text}, {quote(spelling)}) AS TIMESTAMPTZ) END"

@@ -14,7 +14,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.parsing.numbers import BLANKS, MAX_LENGTH, match_field, number
+from explorer.checkins.parsing.numbers import BLANKS, MAX_LENGTH, NO_BREAK, match_field, number
 
 FIRST_YEAR, LAST_YEAR = 1932, 2067
 """Years whose seconds since 2000 fit into 32 bits; other times are rejected."""
@@ -70,6 +70,7 @@ EPOCHS = {
     "epoch_s": Epoch(1e6, "seconds since 1970"),
     "epoch_ms": Epoch(1e3, "milliseconds since 1970"),
     "epoch_us": Epoch(1.0, "microseconds since 1970"),
+    "epoch_ns": Epoch(1e-3, "nanoseconds since 1970"),
 }
 # A spreadsheet stores 15 digits: a whole second is off by microseconds and would be floored.
 SERIALS = {
@@ -86,11 +87,11 @@ MAX_MICROSECONDS = 8e15
 
 _DATES = (
     (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
-    (r"\d{1,2}\.\d{1,2}\.\d{2}", "%d.%m.%y"),
+    (r"\d{1,2}\.\d{1,2}\.\d{2}", "%d.%m.%y", "%y.%m.%d"),
     (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y", "%m/%d/%Y"),
-    (r"\d{1,2}/\d{1,2}/\d{2}", "%d/%m/%y", "%m/%d/%y"),
+    (r"\d{1,2}/\d{1,2}/\d{2}", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d"),
     (r"\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y", "%m-%d-%Y"),
-    (r"\d{1,2}-\d{1,2}-\d{2}", "%d-%m-%y", "%m-%d-%y"),
+    (r"\d{1,2}-\d{1,2}-\d{2}", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d"),
     (r"\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
     (r"\d{4}-\d{1,2}-\d{1,2}", "%Y-%m-%d"),
     (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
@@ -110,7 +111,12 @@ _CLOCK = re.compile(
     r"(?P<zone> ?(?:Z|UTC|GMT|(?P<offset>[+-]\d{2}:?\d{2})))?",
     re.ASCII,
 )
-_WHOLE_FORMATS = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y%m%dT%H%M%SZ")
+_WHOLE_FORMATS = (
+    "%a %b %d %H:%M:%S %z %Y",
+    "%a, %d %b %Y %H:%M:%S %z",
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%dT%H%M%S%z",
+)
 """Spellings that are not a date with a time of day behind it."""
 
 _DIGITS_ONLY = (
@@ -168,6 +174,8 @@ class _Part(NamedTuple):
 
 
 _TWO_DIGITS = "[0-9]{1,2}"
+UTC_NAMES = ("Z", "UTC", "GMT")
+"""Offsets of ``%z`` that are not written in digits."""
 _PARTS = {
     "%d": _Part("day", _TWO_DIGITS, "31"),
     "%m": _Part("month", _TWO_DIGITS, "12"),
@@ -183,7 +191,7 @@ _PARTS = {
     "%p": _Part("AM/PM", "(?i:AM|PM)", "PM"),
     "%a": _Part("weekday", _any_of(_WEEKDAYS, 3), "Tue"),
     "%A": _Part("weekday", _any_of(_WEEKDAYS), "Tuesday"),
-    "%z": _Part("offset", f"(?:Z|{_OFFSET})", "+0000"),
+    "%z": _Part("offset", f"(?:{'|'.join(UTC_NAMES)}|{_OFFSET})", "+0000"),
 }
 _EXAMPLE = datetime(2024, 12, 31, 23, 59, 58, tzinfo=UTC)
 
@@ -220,7 +228,7 @@ def pattern_of(spelling: str) -> str:
                 pattern = "[0-9]{2}"
             parts_found.append(f"(?P<{piece[1]}>{pattern})")
         elif piece == " ":
-            parts_found.append(" +")
+            parts_found.append(f"[ {NO_BREAK}]+")
         else:
             parts_found.append(re.escape("%" if piece == "%%" else piece))
     return _WHITE_SPACE + "".join(parts_found) + _WHITE_SPACE
@@ -285,7 +293,7 @@ def _iso_moment(text: str) -> datetime | None:
 
 
 def _zone(offset: str) -> timezone:
-    if offset == "Z":
+    if offset in UTC_NAMES:
         return UTC
     ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].lstrip(":") or 0))
     return timezone(-ahead if offset[0] == "-" else ahead)
@@ -351,7 +359,7 @@ def formats_of(text: str) -> tuple[str, ...]:
 
 def _shapes_of(text: str) -> tuple[str, ...]:
     """Return formats with the shape of a time, whether or not the date exists."""
-    text = text.strip(BLANKS)
+    text = text.strip(BLANKS).translate(dict.fromkeys(map(ord, NO_BREAK), " "))
     match = _DATE.match(text) if len(text) <= MAX_LENGTH else None
     if match is None or match.lastgroup is None:
         return tuple(form for form in (*_WHOLE_FORMATS, *_DIGITS_ONLY) if reads_time(text, form))
@@ -389,8 +397,9 @@ def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -
     Returns
     -------
     tuple of str
-        As in `Mapping.time_format`. Several if no field tells whether the day or the month comes
-        first, or whether digits are a date or an instant since 1970.
+        As in `Mapping.time_format`. Several if fields do not tell, or not all the same, whether
+        the day, the month or the year comes first, or whether digits are a date or an instant
+        since 1970.
     """
     values = [v for v in values if v.strip()]
     if not values:
@@ -402,10 +411,21 @@ def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -
     # most columns are of something else, and there may be thousands of them
     if share(values[:20], lambda v: bool(_shapes_of(v))) == 0:
         return ()
-    votes = Counter(form for v in values for form in formats_of(v))
+    read = [formats_of(v) for v in values]
+    votes = Counter(form for forms in read for form in forms)
     most = max(votes.values(), default=0)
-    best = tuple(form for form, n in votes.items() if n == most and 2 * n > len(values))
-    return best if len(best) < 2 or distinguishing_value(values, best) else best[:1]
+    best = [form for form, n in votes.items() if n == most and 2 * n > len(values)]
+    # fields that are dates in another order of day, month and year alone
+    others = (form for forms in read if best and best[0] not in forms for form in forms)
+    best += dict.fromkeys(form for form in others if sorted(form) == sorted(best[0]))
+    # years of two digits are few: else days have been taken for them
+    years = {form: len({t.year for v in values if (t := moment(v, form))}) for form in best}
+    best = [form for form in best if years[form] <= 2 * min(years.values())]
+    return tuple(best if distinguishing_value(values, best) else best[:1])
+
+
+_ROUNDED = re.compile(r"\d[.,]\d{1,5}[eE]\+?\d+", re.ASCII)
+"""Large numbers as spreadsheets show them, by hours off."""
 
 
 def _digit_formats(values: Sequence[str], decimal: str, serials: str) -> tuple[str, ...]:
@@ -418,7 +438,7 @@ def _digit_formats(values: Sequence[str], decimal: str, serials: str) -> tuple[s
 
     def instant(text: str, spelling: str) -> bool:
         reading = moment(text, spelling, decimal)
-        if reading is None:
+        if reading is None or match_field(_ROUNDED, text):
             return False
         if dates:
             return reading >= _FIRST_OTHER_EPOCH and _in_years(reading)
@@ -537,7 +557,7 @@ def shown_moment(text: str, spelling: str, decimal: str = ".") -> str:
 
 def takes_zone(spelling: str) -> bool:
     """Return whether times of a format may lack an offset from UTC."""
-    has_zone = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling
+    has_zone = spelling.endswith(UTC_NAMES) or "%z" in spelling
     return spelling not in EPOCHS and not has_zone
 
 

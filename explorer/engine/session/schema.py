@@ -74,7 +74,7 @@ TimeFormat = Annotated[
     str,
     Meta(
         max_length=100,
-        pattern=r"^(iso|epoch_s|epoch_ms|epoch_us|excel_1900|excel_1904|"
+        pattern=r"^(iso|epoch_s|epoch_ms|epoch_us|epoch_ns|excel_1900|excel_1904|"
         r"(?=.*%)([^%\x00-\x1f]|%-?[abcdfghjmnpuwxyzABGHIMSTUVWXYZ%])+)$",
     ),
 ]
@@ -126,8 +126,8 @@ _REMEDIES = {
     "start": _INSTANT,
     "end": _INSTANT,
     "time_format": (
-        "expected iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904 or a strptime pattern "
-        "such as %Y-%m-%d %H:%M"
+        "expected iso, epoch_s, epoch_ms, epoch_us, epoch_ns, excel_1900, excel_1904 or a strptime "
+        "pattern such as %Y-%m-%d %H:%M"
     ),
     "sha256": "expected a sha256 of 64 hexadecimal digits",
     "geometry": "expected base64",
