@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Callable, Collection
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from explorer.checkins.database import (
     reachable,
     streaming_bytes,
 )
-from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded
+from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded, printable
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
 from explorer.checkins.model import (
     Dialect,
@@ -54,6 +55,7 @@ from explorer.checkins.multifile import read_files
 from explorer.checkins.parsing.crs import accuracy, crs_function, describe_crs, with_system
 from explorer.checkins.parsing.encodings import shown_encoding
 from explorer.checkins.parsing.guess_columns import mapping_problem
+from explorer.checkins.parsing.quoted import split_quoted
 from explorer.checkins.parsing.times import RULE, check_format, zone_name
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import HeadStatistics, Plan
@@ -468,14 +470,18 @@ class _Load:
         plan = self._plan
         if statistics.share <= 0.5 or plan.mapping != self._preview.mapping:
             return
-        why = mapping_problem(self._preview, plan.mapping, statistics.failing)
+        failing = statistics.failing
+        why = mapping_problem(self._preview, plan.mapping, failing)
+        if not why:
+            why = f" ({max(failing, key=failing.__getitem__).describe(plan.mapping)})"
         raise MappingNeeded(
             f"{plan.name}: {statistics.share:.0%} of the first rows can't be read with these "
-            f"settings{why}; say which column holds what.",
+            f"settings{why}.",
             self._preview,
         )
 
     def _refuse_nothing(self, report: LoadReport) -> None:
+        refuse_another_order(self._plan.name, report, self._preview)
         if report.kept:
             return
         invalid = report.rejected.get(Reason.INVALID_BYTES, 0)
@@ -500,7 +506,7 @@ class _Load:
         raise MappingNeeded(
             f"{self._plan.name}: none of its rows could be kept"
             + (
-                f" ({reasons}){why}; check which column holds what."
+                f" ({reasons}){why}."
                 if reasons
                 else ": it has no rows; choose a file with check-ins."
             ),
@@ -524,6 +530,28 @@ class _Load:
             f"{name} could not be read, or its rows could not be stored ({reason}); "
             "make sure that it is complete and that there is room on the disk."
         )
+
+
+def refuse_another_order(name: str, report: LoadReport, preview: Preview) -> None:
+    """Raise if a rejected line names the columns in another order than the header.
+
+    The rows below it would be read wrongly: tables have been joined without a look at their
+    columns. The first lines of each reason are looked at.
+
+    Raises
+    ------
+    CheckinError
+    """
+    names = [" ".join(column.split()) for column in preview.columns]
+    for example in chain.from_iterable(report.examples.values()):
+        fields = split_quoted(example.text, preview.delimiter or ",") or []
+        found = [" ".join(field.split()) for field in fields]
+        if preview.has_header and found != names and sorted(found) == sorted(names):
+            raise CheckinError(
+                f"{example.part or name}: line {example.line:,} names the columns in another "
+                f"order, “{printable(example.text[:60])}”. Split the file there, write the "
+                "columns of its parts in one order, and open them together."
+            )
 
 
 def _fill_in_worker(

@@ -92,7 +92,8 @@ _SENTENCES = {
     Reason.LINE_TOO_LONG: "is longer than 1 MB",
     Reason.INVALID_BYTES: "holds bytes that are not valid in the file's encoding",
     Reason.CONTROL_CHARACTER: "holds a control character: NUL, stray carriage return or separator",
-    Reason.BROKEN_QUOTES: "has a double quote inside a field, or one that is never closed",
+    Reason.BROKEN_QUOTES: "has a double quote inside a field, or one that is never closed: "
+    "write a quote inside quotes twice",
     Reason.CUT_OFF: "is cut off where the archive breaks",
     Reason.X_OUTSIDE: "x lies outside the declared range: correct it, or declare a wider one",
     Reason.Y_OUTSIDE: "y lies outside the declared range: correct it, or declare a higher one",

@@ -23,7 +23,7 @@ from explorer.checkins import cache, open_checkins
 from explorer.checkins.data import CheckinData, open_entry
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
-from explorer.checkins.loading import spelling_notes
+from explorer.checkins.loading import refuse_another_order, spelling_notes
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
 from explorer.checkins.multifile import PartRows, part_examples, part_reports, plans_for
@@ -369,6 +369,7 @@ class _Import:
             )
         finally:
             con.close()
+        refuse_another_order(files.name, report, self._preview)
         if not valid:
             raise MappingNeeded(
                 f"{files.name}: none of its rows could be kept; check which column holds what.",

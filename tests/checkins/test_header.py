@@ -11,6 +11,8 @@ from explorer import checkins
 from explorer.checkins.map_preview import map_previews
 from explorer.checkins.model import Reason
 from explorer.checkins.readers import text
+from explorer.engine.executors.base import InPlaceExecutor
+from explorer.engine.large_import import open_any_size
 
 ROWS = [f"rec{i},anna{i % 4},2020-01-01 08:{i:02}:00,48.{i + 100},16.{i + 200}" for i in range(40)]
 HEADER = "record,user,time,lat,lon"
@@ -144,3 +146,47 @@ def test_known_names_above_numbers_are_the_header_whatever_follows(
     preview = checkins.sniff(write("\n".join(rows), "few.csv"))
     assert preview.columns[:3] == ("user", "lat", "lon")
     assert preview.dialect.lines_before_header == 0
+
+
+ORDERS = {
+    "user,time,lat,lon": "user,time,lon,lat",
+    "user,lat,lon,note": "user,lon,lat,note",
+    "user_id,session,lat,lon": "session,user_id,lat,lon",
+}
+
+
+@pytest.mark.parametrize("first", ORDERS)
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("large", [True, False])
+def test_a_header_in_another_order_further_down_is_refused(
+    write: Callable[..., Path], first: str, again: bool, large: bool
+) -> None:
+    """Rows below it would be read with latitude for longitude, or one id for another."""
+    values = {"time": "2024-05-01T10:00:00Z", "lat": "48.2", "lon": "16.3"}
+    second = first if again else ORDERS[first]
+
+    def rows(header: str, start: int) -> list[str]:
+        names = header.split(",")
+        return [",".join(values.get(n, f"{n[0]}{i % 9}") for n in names) for i in range(start, 60)]
+
+    path = write("\n".join([first, *rows(first, 0), second, *rows(second, 20), ""]), "joined.csv")
+    mapping = checkins.sniff(path).suggested
+    few = {"in_memory": 10, "shard_rows": 50, "memory": 900_000_000}
+    how = {**few, "executor": lambda _: InPlaceExecutor()} if large else {}
+    opening = open_any_size if large else checkins.open_checkins
+    if again:
+        with opening(path, mapping, cache_dir=None, **how) as data:
+            assert data.report.total_rejected - data.report.rejected.get(Reason.DUPLICATE, 0) == 1
+    else:
+        with pytest.raises(checkins.CheckinError, match=rf"line 62 .*“{second}”"):
+            opening(path, mapping, cache_dir=None, **how)
+
+
+def test_zeros_that_were_never_written_spoil_one_row(write: Callable[..., Path]) -> None:
+    rows = [f"u{i % 9},48.{100 + i},16.{100 + i}" for i in range(60)]
+    for where in (30, 60):
+        lines = ["user,lat,lon", *rows[:where], "\0" * 4096, *rows[where:]]
+        with checkins.open_checkins(write("\n".join(lines), "torn.csv"), cache_dir=None) as data:
+            assert (data.rows, data.report.rejected) == (60, {Reason.CONTROL_CHARACTER: 1})
+    with pytest.raises(checkins.CheckinError, match="not a supported file"):
+        checkins.sniff(write(b"\0" * 4096, "zeros.csv"))

@@ -815,12 +815,12 @@ _NO_DEGREES = (Reason.NOT_A_NUMBER, Reason.OUT_OF_RANGE)
 
 
 def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
-    """Return a clause naming the column that causes most failures, with an example.
+    """Return a clause naming the column that causes most failures, with an example and a remedy.
 
     Returns
     -------
     str
-        To be put behind a sentence: beginning with a colon, or empty.
+        To be put behind a sentence: beginning with a colon; empty if no column is to blame.
     """
     worst = max(failing, key=lambda reason: failing[reason], default=None)
     blamed = [role for role, reasons in _REASONS_OF_ROLE.items() if worst in reasons]
@@ -835,9 +835,10 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
                 why = fault.what if worst is Reason.BAD_TIME else worst.describe(mapping)
                 if worst in _NO_DEGREES and not mapping.planar:
                     why += " (decimal degrees are read, such as 40.7185 and -74.0739)"
-                return f": the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
+                where = f"the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
+                return f": {where}; say which column holds what"
     names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)
-    return f": in the column {names} {worst.describe(mapping)}"
+    return f": in the column {names} {worst.describe(mapping)}; say which column holds what"
 
 
 def _shown_name(preview: Preview, column: int) -> str:
