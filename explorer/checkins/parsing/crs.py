@@ -383,43 +383,11 @@ def _create_function(con: Any, crs: str, thread: ThreadPoolExecutor) -> None:
     con.create_function(FUNCTION, to_degrees, [double, double], struct, type="arrow")
 
 
-_PROJECTED: dict[str, tuple[str, ...]] = {
-    "lon": (
-        "easting",
-        "eastings",
-        "east",
-        "rechtswert",
-        "rechts",
-        "ostwert",
-        "xcoord",
-        "coordx",
-        "xcoordinate",
-        "utmx",
-        "utme",
-        "utmeast",
-        "x",
-        "lon",
-        "lng",
-        "long",
-        "longitude",
-    ),
-    "lat": (
-        "northing",
-        "northings",
-        "north",
-        "hochwert",
-        "hoch",
-        "nordwert",
-        "ycoord",
-        "coordy",
-        "ycoordinate",
-        "utmy",
-        "utmn",
-        "utmnorth",
-        "y",
-        "lat",
-        "latitude",
-    ),
+_PROJECTED = {
+    "lon": "easting eastings east rechtswert rechts ostwert xcoord coordx xcoordinate "
+    "utmx utme utmeast x lon lng long longitude",
+    "lat": "northing northings north hochwert hoch nordwert ycoord coordy ycoordinate "
+    "utmy utmn utmnorth y lat latitude",
 }
 """Names of columns with projected coordinates, letters only."""
 
@@ -493,6 +461,15 @@ def is_e7(names: Sequence[str], lat: int | None, lon: int | None) -> bool:
     return len(columns) == 2 and all(_E7.search(names[column][:200]) for column in columns)
 
 
+def _named(words: dict[str, str], places: dict[str, int]) -> dict[str, int]:
+    """Return the column of the first word of each role that is a name."""
+    there = {
+        role: [places[word] for word in known.split() if word in places]
+        for role, known in words.items()
+    }
+    return {role: columns[0] for role, columns in there.items() if columns}
+
+
 def metric_columns(
     places: dict[str, int], rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
 ) -> dict[str, int] | None:
@@ -503,31 +480,16 @@ def metric_columns(
     places : dict
         Column of each name, of letters only.
     """
-    columns = {
-        role: next(places[word] for word in known if word in places)
-        for role, known in _PROJECTED.items()
-        if any(word in places for word in known)
-    }
+    columns = _named(_PROJECTED, places)
     if set(columns) != {"lat", "lon"}:
         return None
     return columns if candidates(points_of(rows, columns["lat"], columns["lon"], number)) else None
 
 
-_PLANAR: dict[str, tuple[str, ...]] = {
-    "lon": ("x", "xcoord", "xpx", "xpixel", "gazex", "fixationx", "fixx", "posx"),
-    "lat": ("y", "ycoord", "ypx", "ypixel", "gazey", "fixationy", "fixy", "posy"),
-    "image": (
-        "image",
-        "imageid",
-        "img",
-        "imgid",
-        "picture",
-        "pictureid",
-        "stimulus",
-        "stimulusid",
-        "frame",
-        "scene",
-    ),
+_PLANAR = {
+    "lon": "x xcoord xpx xpixel gazex fixationx fixx posx",
+    "lat": "y ycoord ypx ypixel gazey fixationy fixy posy",
+    "image": "image imageid img imgid picture pictureid stimulus stimulusid frame scene",
 }
 """Names of columns with image coordinates, letters only."""
 
@@ -540,11 +502,7 @@ def planar_columns(
     That is so if rows are about images, or if most of them do not lie on the globe: names alone
     do not tell, because x and y may be degrees, too.
     """
-    columns = {
-        role: next(places[word] for word in known if word in places)
-        for role, known in _PLANAR.items()
-        if any(word in places for word in known)
-    }
+    columns = _named(_PLANAR, places)
     if not {"lat", "lon"} <= set(columns) or "lat" in places or "latitude" in places:
         return None
     if "image" in columns:

@@ -440,9 +440,10 @@ def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> 
 
 
 def _looks_binary(lines: list[str]) -> bool:
-    text = "".join(lines[:200])[:20000]
+    # blocks that were never written are zeros; they spoil one row
+    text = "".join(line.strip("\0") for line in lines[:200])[:20000]
     strange = sum(1 for c in text if (c < " " and c not in "\t\x1f") or c == "\ufffd")
-    return strange > len(text) * 0.1
+    return strange >= len(text) * 0.1
 
 
 MIN_FREE = 256_000_000
