@@ -45,7 +45,7 @@ GPX = f"""<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1"><t
 KML = """<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="x"><Document>
 <Placemark><name>A</name><ExtendedData><Data name="user"><value>u1</value></Data></ExtendedData>
 <TimeStamp><when>2024-05-01T00:01:00Z</when></TimeStamp>
-<Point><coordinates>16.3,48.2,0</coordinates></Point></Placemark>
+<Point><coordinates>16.3, 48.2, 0</coordinates></Point></Placemark>
 <Placemark><name>B</name><gx:Track><when>2024-05-01T00:02:00Z</when>
 <when>2024-05-01T00:03:00Z</when><gx:coord>16.3 48.3 1</gx:coord><gx:coord>16.4 48.4 2</gx:coord>
 </gx:Track></Placemark><Placemark><name>C</name></Placemark></Document></kml>"""
@@ -61,6 +61,8 @@ READ = {
 REFUSED = {
     "timeline": (json.dumps({"semanticSegments": []}), "timeline"),
     "rows inside": (json.dumps({"data": ROWS}), "JSON"),
+    "rows further inside": (json.dumps({"ttl": 60, "data": {"bikes": ROWS}}), "JSON"),
+    "columns": (json.dumps({"lat": {"0": 48.1, "1": 48.2}, "lon": {"0": 16, "1": 16}}), "JSON"),
     "arrays": ("[[48.1, 16.2], [48.2, 16.3]]", "JSON"),
     "one object": ('{"a": 1,\n "b": 2}', "JSON"),
     "cut off": (json.dumps(ROWS)[:-30], "damaged"),
@@ -131,3 +133,22 @@ def test_packed_records_are_not_read_as_text(write: Callable[..., Path]) -> None
     path = write(gzip.compress(json.dumps(ROWS).encode()), "rows.json.gz")
     with pytest.raises(CheckinError, match="JSON"):
         checkins.sniff(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "order"),
+    [
+        (lambda lat, lon: [lon, lat], "lonlat"),
+        (lambda lat, lon: {"type": "Point", "coordinates": [str(lat), str(lon)]}, "latlon"),
+        (lambda lat, lon: {"candidate": {"place": f"geo:{lat},{lon}"}}, "latlon"),
+    ],
+)
+def test_positions_in_one_value_can_be_chosen(write: Callable[..., Path], place, order) -> None:
+    rows = [{"user": f"u{i % 9}", "where": place(48 + i / 1000, 16.5)} for i in range(1, 61)]
+    path = write(json.dumps(rows), "rows.json")
+    question = checkins.sniff(path).question("position")
+    answers = [dict(one.fields) for one in question.candidates]
+    assert [answer["order"] for answer in answers] == ["latlon", "lonlat"]
+    answer = answers[order == "lonlat"]
+    with checkins.open_checkins(path, Mapping(user=0, **answer), cache_dir=None) as data:
+        assert (data.rows, data.extent) == (60, (48.001, 16.5, 48.06, 16.5))

@@ -505,7 +505,13 @@ def _unnamed_position(columns: _Columns) -> Question | None:
     why = (
         "Both coordinates stand in one column, and it must be said which comes first."
         if one
-        else "No names of columns say it." + (" These may be meant by their values." * bool(there))
+        else "No names of columns say it. "
+        + (
+            "These may be meant by their values."
+            if there
+            else "Codes, addresses, and degrees with minutes are not read: write a column with "
+            "decimal degrees for each, called lat and lon."
+        )
     )
     return Question(
         "position",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from explorer.checkins.model import Dialect
-from explorer.checkins.parsing.column_names import is_known_column
+from explorer.checkins.parsing.column_names import NOBODY, is_known_column
 from explorer.checkins.parsing.guess_columns import is_number, looks_like_header
 from explorer.checkins.parsing.numbers import Rows
 from explorer.checkins.parsing.times import is_iso, share, time_format
@@ -19,16 +19,8 @@ from explorer.checkins.parsing.times import is_iso, share, time_format
 MAX_ABOVE = 60
 """Maximum number of rows searched for a header."""
 
-_NO_UNIT = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "nil", "inf"}) | {
-    "unknown",
-    "unbekannt",
-    "missing",
-    "error",
-    "invalid",
-    "undefined",
-    "no fix",
-    "nofix",
-}
+_NO_UNIT = NOBODY | {"", "-", "--", "?", "nil", "inf", "unbekannt", "missing", "error"}
+_NO_UNIT |= {"invalid", "no fix", "nofix"}
 """Words for missing numbers; rows of them are not lines of units."""
 
 _COMMENT = re.compile(r"\s*(#|%|//|--)")

@@ -77,7 +77,7 @@ LATITUDE_FIRST, LONGITUDE_FIRST = "latlon", "lonlat"
 
 _NUMBER = r"([+-]?[0-9]{1,3}(?:[.][0-9]+)?)"
 POINT = (
-    r"\s*(?:(?:SRID=[0-9]+;)?\s*POINT\s*Z?)?\s*[(\[{]?\s*"
+    r"\s*(?:(?:SRID=[0-9]+;)?\s*POINT\s*Z?|geo:)?\s*[(\[{]?\s*"
     + _NUMBER
     + r"\s*°?(?:\s*[,;]\s*|\s+)"
     + _NUMBER

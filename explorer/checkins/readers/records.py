@@ -22,6 +22,7 @@ from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
 from explorer.checkins.parsing.encodings import mark_of
+from explorer.checkins.parsing.numbers import point_in
 from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
@@ -258,7 +259,10 @@ def _lines(text: _Text) -> Iterator[Record]:
         text.at = end + 1
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: Any, depth: int = 1) -> bool:
+    """Return whether a value holds rows, or columns by the numbers of rows, perhaps further in."""
+    if isinstance(value, dict) and depth < _DEPTH:
+        return "0" in value or any(_is_table(inner, depth + 1) for inner in value.values())
     return isinstance(value, list) and bool(value) and isinstance(value[0], (dict, list))
 
 
@@ -279,7 +283,9 @@ def _flat(value: dict[str, Any], before: str = "", depth: int = 1) -> dict[str, 
         elif isinstance(inner, str) or inner is None:
             values[name] = inner
         else:
-            values[name] = json.dumps(inner, ensure_ascii=False)
+            text = json.dumps(inner, ensure_ascii=False)
+            bare = text.replace('"', "")  # of numbers, which are kept as text
+            values[name] = bare if point_in(bare) else text
     return values
 
 
@@ -452,7 +458,8 @@ class _Kml(_Elements):
             self._times.append(text)
         elif name == "coordinates":
             self._area |= "LinearRing" in self.path
-            self._places += [place.split(",") for place in text.split()]
+            places = re.sub(r"\s*,\s*", ",", text).split()
+            self._places += [place.split(",") for place in places]
         elif name == "coord":
             self._places.append(text.split())
         elif name in ("value", "SimpleData") and self._data:
