@@ -118,6 +118,17 @@ def test_only_the_layout_of_snap_needs_no_header(
         ("user,north,east", "{u},48.1{i},16.2{i}", ["position"]),
         ("user,lat,lon,x,y", "{u},48.1{i},16.2{i},60012{i}.5,534012{i}.5", []),
         ("user,lat,lon,when,till", "{u},48.1{i},16.2{i},{t},{t}", ["time"]),
+        ("user,lat_rad,lon_rad", "{u},0.84{i},0.28{i}", ["position"]),
+        ("user,lat,lon,time,tz", "{u},48.1{i},16.2{i},2024-05-01 10:00,Europe/Vienna", ["time"]),
+        ("user,lat,lon,time,utc_offset", "{u},48.1{i},16.2{i},2024-05-01 10:00,-05:00", ["time"]),
+        ("user,lat,lon,time,time_zone", "{u},48.1{i},16.2{i},2024-05-01 10:00,UTC", []),
+        ("user,lat,lon,utc_time,tz", "{u},48.1{i},16.2{i},2024-05-01 10:00,Europe/Vienna", []),
+        ("user,lat,lon,time,timezone", "{u},48.1{i},16.2{i},{t},Europe/Vienna", []),
+        ("user,lat,lon,count", "{u},48.1{i},16.2{i},{i}", []),
+        ("user,lat,lon,n", "{u},48.1{i},16.2{i},", []),
+        ("user,lat,lon,E,N", "{u},48.1{i},16.2{i},2600{i},1200{i}", ["weight"]),
+        ("user,lat,lon,num", "{u},48.1{i},16.2{i},{i}", ["weight"]),
+        ("user,lat,lon,freq", "{u},48.1{i},16.2{i},868.{i}", ["weight"]),
     ],
 )
 def test_positions_and_times_by_parts_of_names(
@@ -250,3 +261,16 @@ def test_places_counts_and_sources_are_no_candidates_for_a_person(write: Write) 
         )
         == set()
     )
+
+
+@pytest.mark.parametrize(("answer", "weights"), [(4, True), (None, False)])
+def test_a_weight_of_an_unclear_name_is_read_as_it_is_answered(
+    write: Write, answer: int | None, weights: bool
+) -> None:
+    path = write(table("user,lat,lon,x,n", lambda i: f"{i % 9},48.1{i},16.2{i},a,{1 + i}"), "n.csv")
+    with pytest.raises(MappingNeeded):
+        open_checkins(path, cache_dir=None)
+    question = sniff(path).question("weight")
+    assert [one.fields for one in question.candidates] == [(("weight", 4),), (("weight", None),)]
+    with open_checkins(path, Mapping(0, None, 1, 2, weight=answer), cache_dir=None) as data:
+        assert (data.rows, data.has_weights) == (60, weights)

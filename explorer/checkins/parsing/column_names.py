@@ -115,6 +115,13 @@ def _all(role: str) -> frozenset[str]:
     return _set(" ".join(NAMES[role].values()))
 
 
+UNSURE_WEIGHTS = _set(
+    "n freq frequency num haufigkeit haeufigkeit frecuencia nombre frequence frequenza frequencia "
+    "frequentie"
+)
+"""Words for weights that are northings, radio frequencies or running numbers as well. The mass of a
+person or an animal changes nothing: rows of one user share their weight."""
+
 COMPANIONS = _set(
     "id ids identifier identifiant identificador identificatore identificativo ident key number "
     "num nr no nummer numero hash hashed name nom nombre nome naam screen local uuid guid ref "
@@ -172,29 +179,17 @@ WEAK_ID_WORDS = _set(
 """Words that may name persons or devices."""
 
 _KINDS = {
-    **dict.fromkeys(
-        ("individual", "animal", "bird", "tag", "collar", "ptt", "transmitter", "tier", "dier"),
-        "animal",
-    ),
-    **dict.fromkeys(("mmsi", "imo", "vessel", "ship", "schiff", "navire", "buque"), "vessel"),
-    **dict.fromkeys(("icao", "icao24", "aircraft", "tailnumber"), "aircraft"),
-    **dict.fromkeys(("vin", "plate", "vehicle", "car", "fahrzeug", "kennzeichen"), "vehicle"),
-    **dict.fromkeys(
-        ("username", "screenname", "nickname", "login", "handle", "uid", "nsid"), "user"
-    ),
+    **dict.fromkeys(_set("individual animal bird tag collar ptt transmitter tier dier"), "animal"),
+    **dict.fromkeys(_set("mmsi imo vessel ship schiff navire buque"), "vessel"),
+    **dict.fromkeys(_set("icao icao24 aircraft tailnumber"), "aircraft"),
+    **dict.fromkeys(_set("vin plate vehicle car fahrzeug kennzeichen"), "vehicle"),
+    **dict.fromkeys(_set("username screenname nickname login handle uid nsid"), "user"),
 }
 """Synonyms of persons or devices, by kind."""
 
-_JOINT_WORDS = (
-    ("screen", "name"),
-    ("user", "name"),
-    ("recorded", "by"),
-    ("observed", "by"),
-    ("mac", "address"),
-    ("tail", "number"),
-    ("mobile", "phone"),
-    ("nick", "name"),
-    ("icao", "24"),
+_JOINT_WORDS = _set(
+    "screen-name user-name recorded-by observed-by mac-address tail-number mobile-phone nick-name "
+    "icao-24 time-zone"
 )
 """Pairs of words with a joint meaning."""
 
@@ -209,7 +204,7 @@ AMBIGUOUS_WORDS = {
 
 NO_COORDINATE = _set(
     "acc accuracy accel precision error err std sd sigma uncertainty variance speed velocity mag "
-    "gyro distance date time name type flag count num pixel px"
+    "gyro distance date time name type flag count num pixel px rad radian radians"
 )
 """Words that denote other measurements than positions in names of coordinates."""
 
@@ -231,6 +226,9 @@ _NO_TIME = _set(
     "zone timezone offset precision accuracy granularity period duration elapsed moving travel "
     "spent birth dob born working opening unknown zulu"
 )
+ZONES = _set("timezone timezones tz tzid tzname offset utcoffset gmtoffset")
+"""Words for offsets from UTC and time zones of the times in another column."""
+
 OTHER_TIME_WORDS = _set(
     "updated modified edited exported eta expiry expires expiration registered joined birthday "
     "birth dob born geburtsdatum nacimiento naissance nascita nascimento"
@@ -354,7 +352,7 @@ def words_in(name: str) -> tuple[str, ...]:
     runs = [_plain(word) for word in re.split(r"[\W_]+", cut) if word]
     joined: list[str] = []
     for word in (piece for run in runs for piece in _known_words(run)):
-        if joined and (joined[-1], word) in _JOINT_WORDS:
+        if joined and f"{joined[-1]}-{word}" in _JOINT_WORDS:
             joined[-1] += word
         else:
             joined.append(word)

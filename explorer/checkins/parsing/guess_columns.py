@@ -19,6 +19,8 @@ from explorer.checkins.parsing.column_names import (
     NO_COORDINATE,
     NOBODY,
     OTHER_TIME_WORDS,
+    UNSURE_WEIGHTS,
+    ZONES,
     Sure,
     coordinate_of,
     identity_of,
@@ -55,35 +57,28 @@ from explorer.checkins.parsing.row_rules import UNKNOWN_POSITION, bad_cells
 from explorer.checkins.parsing.times import (
     EPOCHS,
     SERIALS,
+    UTC_NAMES,
     formats_of,
     is_iso,
     moment,
     only_digits,
-    reads_time,
     share,
     time_fault,
     time_format,
 )
 from explorer.user_rows import id_text
 
+_OF_COORDINATES = (
+    Reason.NOT_A_NUMBER,
+    Reason.NOT_FINITE,
+    Reason.OUT_OF_RANGE,
+    Reason.BLANK_FIELD,
+    Reason.THOUSANDS,
+)
 _REASONS_OF_ROLE = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
-    "lat": (
-        Reason.NOT_A_NUMBER,
-        Reason.NOT_FINITE,
-        Reason.OUT_OF_RANGE,
-        Reason.BLANK_FIELD,
-        Reason.Y_OUTSIDE,
-        Reason.THOUSANDS,
-    ),
-    "lon": (
-        Reason.NOT_A_NUMBER,
-        Reason.NOT_FINITE,
-        Reason.OUT_OF_RANGE,
-        Reason.BLANK_FIELD,
-        Reason.X_OUTSIDE,
-        Reason.THOUSANDS,
-    ),
+    "lat": (*_OF_COORDINATES, Reason.Y_OUTSIDE),
+    "lon": (*_OF_COORDINATES, Reason.X_OUTSIDE),
     "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD, Reason.THOUSANDS),
     "user": (Reason.BLANK_FIELD,),
     "image": (Reason.BLANK_FIELD,),
@@ -207,7 +202,7 @@ class _Columns:
         spelling, some = self.spellings[i], self.filled[i][:200]
         named = self.named and names_time(self.names[i]) is not Sure.NO
         if spelling is None:
-            clock = bool(some) and share(some, _is_clock) > 0.8
+            clock = bool(some) and share(some, lambda v: bool(match_field(_CLOCK, v))) > 0.8
             return "clock" if clock or (named and self._are_parts_of_a_day(some)) else ""
         if only_digits(spelling) and self.named and not named:
             return ""
@@ -260,10 +255,6 @@ class _Columns:
         return Candidate(self.name(*columns), (*roles.items(), *more), about)
 
 
-def _is_clock(text: str) -> bool:
-    return match_field(_CLOCK, text) is not None
-
-
 def guess_mapping(
     names: Sequence[str],
     rows: Rows,
@@ -302,13 +293,14 @@ def guess_mapping(
     if tabbed and not names and _is_snap(whole, width, decimal):
         snap = Mapping(0, 1, 2, 3, 4, time_format=time_format(columns.values[1], decimal) or "iso")
         swapped = looks_swapped(whole, snap, decimal)
-        asked = (_swap_question(columns, 2, 3, swapped),) if swapped else ()
-        return Guess(snap, asked)
+        turned = _pair_question(columns, [(3, 2, ()), (2, 3, ())], swapped)
+        return Guess(snap, (turned,) if swapped else ())
     questions: list[Question | None] = []
     settings: dict[str, Any] = {}
     questions.append(_positions(columns, settings))
     tick()
     _places_and_weights(columns)
+    questions.append(_weights(columns))
     questions.append(_times(columns))
     tick()
     questions.insert(0, _users(columns, no_user))
@@ -365,6 +357,21 @@ def _places_and_weights(columns: _Columns) -> None:
             if word in places and columns.is_free(places[word]):
                 columns.roles[role] = places[word]
                 break
+
+
+def _weights(columns: _Columns) -> Question | None:
+    """Return the question whether rows count more than once, if a name leaves it open."""
+    i = columns.roles.get("weight")
+    if i is None or (columns.filled[i] and key(columns.names[i]) not in UNSURE_WEIGHTS):
+        return None
+    del columns.roles["weight"]
+    if not columns.filled[i]:
+        return None
+    title = "Does a row count more than once?"
+    why = f"“{columns.name(i)}” may be a number of visits, or another one."
+    once = Candidate("every row counts once", (("weight", None),))
+    there = columns.candidate(weight=i)
+    return Question("weight", title, why, ("weight",), (there, once), None)
 
 
 # Positions
@@ -467,7 +474,7 @@ def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -
         settings["crs"] = ""
         return None
     if reason := beyond_the_poles(columns.rows, pair, columns.decimal):
-        return _swap_question(columns, lat, lon, reason)
+        return _pair_question(columns, [(lon, lat, ()), (lat, lon, ())], reason)
     beside = _hemispheres(columns, lat, lon)
     if beside:
         del columns.roles["lat"], columns.roles["lon"]
@@ -513,14 +520,7 @@ def _unnamed_position(columns: _Columns) -> Question | None:
             "decimal degrees for each, called lat and lon."
         )
     )
-    return Question(
-        "position",
-        "Which columns hold the position?",
-        why,
-        ("lat", "lon"),
-        tuple(there[:MAX_CANDIDATES]),
-        0 if there else None,
-    )
+    return _position_question(why, there, 0 if there else None)
 
 
 def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
@@ -578,19 +578,13 @@ def _pair_question(
 ) -> Question:
     there = [columns.candidate(lat=lat, lon=lon) for lat, lon, _ in pairs]
     there += [one for i in range(len(columns.names)) for one in _point_candidates(columns, i)]
-    return Question(
-        "position",
-        "Which columns hold the position?",
-        why,
-        ("lat", "lon"),
-        tuple(there[:MAX_CANDIDATES]),
-        preselected,
-    )
+    return _position_question(why, there, preselected)
 
 
-def _swap_question(columns: _Columns, lat: int, lon: int, reason: str) -> Question:
-    there = (columns.candidate(lat=lon, lon=lat), columns.candidate(lat=lat, lon=lon))
-    return Question("position", "Which columns hold the position?", reason, ("lat", "lon"), there)
+def _position_question(why: str, there: list[Candidate], preselected: int | None) -> Question:
+    title = "Which columns hold the position?"
+    likely = tuple(there[:MAX_CANDIDATES])
+    return Question("position", title, why, ("lat", "lon"), likely, preselected)
 
 
 # Times
@@ -605,7 +599,9 @@ def _times(columns: _Columns) -> Question | None:
     first = [i for i in moments if not _of_another_moment(columns, i)]
     plain = [i for i in days if not _of_another_moment(columns, i)]
     unsure = any(map(columns.may_be_no_time, first or plain))
-    if len(first) == 1 and not unsure and not any(_differs(columns, i, first[0]) for i in days):
+    zones = _zones_of(columns, first[0]) if len(first) == 1 else []
+    differ = any(_differs(columns, i, first[0]) for i in days if first)
+    if len(first) == 1 and not (unsure or zones or differ):
         columns.roles["time"] = first[0]
         return None
     if len(plain) == 1 and not (moments or clocks or unsure):
@@ -616,6 +612,11 @@ def _times(columns: _Columns) -> Question | None:
         why = "Several columns hold times."
         if len(there) == 1 and unsure:
             why = "No name says for sure that its numbers are times."
+        elif zones:
+            why = (
+                f"Its times have no offset from UTC, and the column “{columns.name(*zones)}” is "
+                "not read: write offsets behind the times, or go on with one time zone for all."
+            )
         elif len(there) == 1 and clocks:
             why = (
                 f"Times of day stand in a column of their own, “{columns.name(clocks[0])}”, which "
@@ -643,6 +644,19 @@ def _times(columns: _Columns) -> Question | None:
     candidates = [columns.candidate(time=i) for i in there[: MAX_CANDIDATES - 1]]
     title = "Which column holds the time?"
     return Question("time", title, why, ("time",), (*candidates, none))
+
+
+def _zones_of(columns: _Columns, time: int) -> list[int]:
+    """Return the columns with offsets from UTC or zones that the times themselves lack."""
+    spelling, names = columns.spellings[time] or "iso", columns.names
+    seen = moment(columns.filled[time][0], spelling, columns.decimal)
+    if not (columns.named and seen) or seen.tzinfo or "utc" in words_in(names[time]):
+        return []
+    zoned = (i for i, name in enumerate(names) if ZONES & set(words_in(name)))
+    return [i for i in zoned if not {v.upper() for v in columns.filled[i]} <= _UTC]
+
+
+_UTC = {*UTC_NAMES, "0", "+00:00"}
 
 
 def _may_be_serial(columns: _Columns, i: int) -> bool:
@@ -773,7 +787,11 @@ def _unlikely(columns: _Columns, i: int) -> str:
         return f"“{name}” has one value per row."
     kinds = set(some)
     few = len(kinds) * OF_ROWS <= FEW * len(some)
-    words = len(kinds) <= FEW and len(kinds) * 15 <= len(some) and all(map(_is_word, kinds))
+    words = (
+        len(kinds) <= FEW
+        and len(kinds) * 15 <= len(some)
+        and not any(map(str.isdigit, "".join(kinds)))
+    )
     if few or words or (len(kinds) <= 2 and kinds <= _FLAGS):
         return f"“{name}” has only {len(set(some))} values in {len(some):,} rows."
     for other, text in enumerate(columns.names):
@@ -785,10 +803,6 @@ def _unlikely(columns: _Columns, i: int) -> str:
 
 
 _FLAGS = {"0", "1", "true", "false", "True", "False", "yes", "no", "Yes", "No", "t", "f", "y", "n"}
-
-
-def _is_word(text: str) -> bool:
-    return not any(map(str.isdigit, text))
 
 
 def _counted(columns: _Columns, i: int) -> str:
@@ -850,22 +864,6 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
 def _shown_name(preview: Preview, column: int) -> str:
     named = column < len(preview.columns)
     return printable(preview.columns[column][:40]) if named else f"column {column + 1}"
-
-
-def mapping_problems(
-    columns: Sequence[str], rows: Rows, mapping: Mapping, decimal: str = "."
-) -> list[str]:
-    """Return doubts about a guessed mapping, as sentences."""
-    problems = []
-    if mapping.time is not None:
-        texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
-        bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
-        if len(bad) > len(texts) / 2:
-            problems.append(
-                f"The column “{printable(columns[mapping.time][:40])}” holds no times that can be "
-                f"read, such as “{printable(bad[0][:40])}”: choose another one, or none."
-            )
-    return problems
 
 
 def with_columns(preview: Preview, columns: dict[str, int | None]) -> Mapping:

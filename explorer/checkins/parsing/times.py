@@ -354,7 +354,7 @@ def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
 
 def formats_of(text: str) -> tuple[str, ...]:
     """Return the strptime formats a time may be in; day first before month first."""
-    return tuple(form for form in _shapes_of(text) if _parses(form, text))
+    return tuple(form for form in _shapes_of(text) if moment(text, form) is not None)
 
 
 def _shapes_of(text: str) -> tuple[str, ...]:
@@ -598,10 +598,6 @@ def time_fault(text: str, spelling: str, decimal: str = ".") -> tuple[str, str]:
 def is_iso(text: str) -> bool:
     """Return whether a field is an existing ISO 8601 time."""
     return moment(text, "iso") is not None
-
-
-def _parses(spelling: str, value: str) -> bool:
-    return moment(value, spelling) is not None
 
 
 def share(values: Sequence[str], test: Callable[[str], bool]) -> float:

@@ -29,7 +29,6 @@ from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
 from explorer.checkins.parsing.guess_columns import (
     fitting_share,
     guess_mapping,
-    mapping_problems,
 )
 from explorer.checkins.parsing.line_scanner import MIN_COUNTED
 from explorer.checkins.parsing.numbers import decimal_sign
@@ -430,7 +429,6 @@ def table_preview(
         tuple(body[:PREVIEW_ROWS]),
         mapping,
         fitting_share(body, with_suggestions(mapping, questions), len(columns), decimal),
-        tuple(mapping_problems(columns, body, mapping, decimal)),
         layers=layers,
         questions=questions,
         sample=tuple(body),

@@ -47,7 +47,6 @@ from explorer.checkins.parsing.guess_columns import (
     fitting_share,
     guess_mapping,
     looks_like_header,
-    mapping_problems,
 )
 from explorer.checkins.parsing.header import (
     HeaderLines,
@@ -283,7 +282,6 @@ def _preview(
             f"Lines have {width} field{'s' * (width != 1)}; a check-in needs user, latitude and "
             "longitude. Is the delimiter right?"
         )
-    problems += mapping_problems(columns, body, mapping, decimal)
     if body and not questions and confidence < 0.5:
         problems.append(rows_readable(confidence))
     if mapping.time is None and body and not any(one.key == "time" for one in questions):
