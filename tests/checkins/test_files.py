@@ -103,6 +103,14 @@ def test_the_first_second_of_1970_is_a_time(write: Write) -> None:
         assert data.rows == 31
 
 
+def test_an_id_that_begins_like_a_parquet_file_is_text(write: Write) -> None:
+    rows = [f"PAR1{i % 7},48.{100 + i},16.{100 + i}" for i in range(40)]
+    with open_checkins(
+        write("\n".join(rows), "a.csv"), Mapping(0, None, 1, 2), cache_dir=None
+    ) as d:
+        assert (d.rows, d.users) == (40, 7)
+
+
 def test_weighted_rows_and_bad_weights(write: Write) -> None:
     rows = [f"{i % 3},30.{i},-97.{i},{i},{i + 1}" for i in range(9)]
     bad = ["0,30.5,-97.5,1,0", "0,30.5,-97.5,1,-2", "0,30.5,-97.5,1,inf", "0,30.5,-97.5,1,x"]

@@ -302,7 +302,7 @@ def test_a_container_is_refused_before_anything_is_reserved(
     place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _case(place, tmp_path)
-    (tmp_path / "rows.csv").write_bytes(b"PAR1" + os.urandom(99))
+    (tmp_path / "rows.csv").write_bytes(b"PAR1\x15" + os.urandom(99))
     order = ["release", str(tmp_path / "PLAN.json"), "--ledger", str(place.ledger)]
     assert run([*order, "--spend", "8"]) == 1
     told = capsys.readouterr().err.splitlines()

@@ -453,6 +453,11 @@ def test_numbers_of_other_columns_have_the_declared_decimal_mark(tmp_path: Path)
         (b"PAR1\x15\x04", "utf-8", "Parquet"),
         (b"SQLite format 3\0", "utf-8", "SQLite"),
         (b"PK\x03\x04", "latin-1", "ZIP"),
+        (b"ARROW1\0\0", "utf-8", "Arrow"),
+        (b"Obj\x01\x04", "utf-8", "Avro"),
+        (b"BZh91AY&SY", "utf-8", "bzip2"),
+        (b"7z\xbc\xaf\x27\x1c", "utf-8", "7z"),
+        (b"Rar!\x1a\x07", "utf-8", "RAR"),
         (b"\x1f\x8b\x08", "utf-8", "gzip"),
         (b"\xff\xfeu\0", "utf-8", "Choose utf-16-le"),
         (b"\xfe\xff\0u", "utf-16-le", "Choose utf-16-be"),
@@ -471,6 +476,14 @@ def test_a_container_and_another_encoding_s_mark_are_refused(
             read_file(path, _format(encoding=encoding), READS)
     path.write_bytes(gzip.compress(rows))
     assert read_file(path, _format(encoding=encoding), READS).records.rows == 3
+
+
+@pytest.mark.parametrize("first", ["PAR1", "PAR12", "PK", "ARROW1", "Obj", "BZhang", "7z", "Rar!"])
+def test_an_id_is_no_container(tmp_path: Path, first: str) -> None:
+    """Else the first user's name would decide whether there is a release."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{first},2010-10-12,1,1,x\nu,2010-10-12,1,1,x\n")
+    assert read_file(path, _format(), READS).records.rows == 2
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:

@@ -96,7 +96,9 @@ Watch = Callable[["Cut", Mask], object]
 """Callback with the rows of each block and which of them are readable."""
 
 _CONTAINERS = {
-    b"PAR1": ("Parquet", "write its rows to a CSV file"),
+    b"PAR1\x15": ("Parquet", "write its rows to a CSV file"),
+    b"ARROW1\0\0": ("Arrow", "write its rows to a CSV file"),
+    b"Obj\x01": ("Avro", "write its rows to a CSV file"),
     b"SQLite format 3\0": ("an SQLite database", "export the table to a CSV file"),
     b"PK\x03\x04": ("a ZIP archive or an Excel sheet", "unpack it, or save the sheet as CSV"),
     b"PK\x05\x06": ("an empty ZIP archive", "give the text file itself"),
@@ -105,8 +107,15 @@ _CONTAINERS = {
     b"\x1f\x8b": ("packed by gzip", "unpack it, or give it a name that ends with .gz"),
     b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it"),
+    b"BZh91AY&SY": ("packed by bzip2", "unpack it"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "unpack it"),
+    b"Rar!\x1a\x07": ("a RAR archive", "unpack it"),
 }
-"""First bytes of files without rows of text: kind of file, and how to convert it."""
+"""First bytes of files without rows of text: kind of file, and how to convert it.
+
+Each holds a byte that no id begins with, or is too long to be one by chance: a text file must not
+be refused because of its first user.
+"""
 _MARKS = {
     b"\xff\xfe\0\0": ("UTF-32", ()),
     b"\0\0\xfe\xff": ("UTF-32", ()),
