@@ -246,6 +246,7 @@ SPELLINGS = (
     "%d/%m/%YT%H:%MZ",
     "%a %b %d %H:%M:%S %z %Y",
     "%a, %d %b %Y %H:%M:%S %z",
+    "%a, %d %b %Y %H:%M:%S GMT",
     "%Y%m%dT%H%M%S%z",
     "%y/%m/%d %H:%M",
 )
@@ -476,8 +477,7 @@ SPAN = [datetime(2024, 5, 1, 8, 5) + timedelta(hours=13 * i) for i in range(60)]
         ("%y/%m/%d %H:%M", None),
         ("%y-%m-%d", None),
         ("%Y%m%dT%H%M%S%z", "%Y%m%dT%H%M%S+0000"),
-        ("%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S GMT"),
-        ("%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S UTC %Y"),
+        ("%a, %d %b %Y %H:%M:%S GMT", None),
         ("%b %d, %Y, %I:%M:%S %p", "%b %d, %Y, %I:%M:%S\u202f%p"),
         ("%d.%m.%Y %H:%M", "%d.%m.%Y\u00a0%H:%M"),
     ],

@@ -32,7 +32,6 @@ from explorer.checkins.parsing.times import (
     MAX_MICROSECONDS,
     NAIVE_ISO_PATTERN,
     PLAIN_ISO_PATTERN,
-    UTC_NAMES,
     fold_seconds,
     pattern_of,
     reads_time,
@@ -130,8 +129,8 @@ def _instant(column: str, spelling: str, decimal: str) -> str:
             f"WHEN {_fits(column, ISO_PATTERN)} THEN try_cast({rewritten} AS TIMESTAMPTZ) END)"
         )
     text = f"translate({column}, '{NO_BREAK}', '  ')"
-    if "%z" in spelling:
-        text = f"regexp_replace({text}, '{'|'.join(UTC_NAMES)}', '+0000')"
+    if spelling.endswith("%z"):
+        text = f"regexp_replace({text}, 'Z *$', '+0000')"
     return (
         f"CASE WHEN {_fits(column, pattern_of(spelling))} "
         f"THEN CAST(try_strptime({text}, {quote(spelling)}) AS TIMESTAMPTZ) END"

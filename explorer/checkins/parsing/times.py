@@ -114,6 +114,7 @@ _CLOCK = re.compile(
 _WHOLE_FORMATS = (
     "%a %b %d %H:%M:%S %z %Y",
     "%a, %d %b %Y %H:%M:%S %z",
+    "%a, %d %b %Y %H:%M:%S GMT",
     "%Y%m%dT%H%M%SZ",
     "%Y%m%dT%H%M%S%z",
 )
@@ -175,7 +176,7 @@ class _Part(NamedTuple):
 
 _TWO_DIGITS = "[0-9]{1,2}"
 UTC_NAMES = ("Z", "UTC", "GMT")
-"""Offsets of ``%z`` that are not written in digits."""
+"""Offsets that are not written in digits."""
 _PARTS = {
     "%d": _Part("day", _TWO_DIGITS, "31"),
     "%m": _Part("month", _TWO_DIGITS, "12"),
@@ -191,7 +192,7 @@ _PARTS = {
     "%p": _Part("AM/PM", "(?i:AM|PM)", "PM"),
     "%a": _Part("weekday", _any_of(_WEEKDAYS, 3), "Tue"),
     "%A": _Part("weekday", _any_of(_WEEKDAYS), "Tuesday"),
-    "%z": _Part("offset", f"(?:{'|'.join(UTC_NAMES)}|{_OFFSET})", "+0000"),
+    "%z": _Part("offset", f"(?:Z|{_OFFSET})", "+0000"),
 }
 _EXAMPLE = datetime(2024, 12, 31, 23, 59, 58, tzinfo=UTC)
 
@@ -293,7 +294,7 @@ def _iso_moment(text: str) -> datetime | None:
 
 
 def _zone(offset: str) -> timezone:
-    if offset in UTC_NAMES:
+    if offset == "Z":
         return UTC
     ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].lstrip(":") or 0))
     return timezone(-ahead if offset[0] == "-" else ahead)
