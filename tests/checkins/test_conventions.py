@@ -506,6 +506,24 @@ def test_orders_of_dates_that_may_be_two_are_asked_about(write: Write, texts) ->
     assert len(asked.candidates) == 2
 
 
+@pytest.mark.parametrize(("texts", "asked"), [((2, 12), True), ((), False), ((3,), False)])
+def test_texts_beside_dates_of_a_spreadsheet_are_asked_about(tmp_path, texts, asked: bool) -> None:
+    """It has taken 05/01/2024 for the first of May, and left 13/01/2024 a text."""
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.append(["user", "time", "lat", "lon"])
+    for i in range(60):
+        cell: object = datetime(2024, 1 + i % 12, 5, 10, 30)
+        if i % 14 in texts:
+            cell = "no date" if texts == (3,) else f"{13 + i % 14}/01/2024 10:30"
+        book.active.append([f"u{i % 9}", cell, 48 + i / 1000, 16.5])
+    book.save(tmp_path / "dates.xlsx")
+    question = sniff(tmp_path / "dates.xlsx").question("time_format")
+    assert (question is not None) == asked
+    if question is not None:
+        answers = [dict(one.fields)["time_format"] for one in question.candidates]
+        assert answers == ["iso", "%d/%m/%Y %H:%M"]
+
+
 @pytest.mark.parametrize("text", ["1.71455E+12", "1,71455E+12", "1.7E9"])
 def test_rounded_instants_are_no_times(write: Write, text: str) -> None:
     path = dates(write, f'"{text}"')

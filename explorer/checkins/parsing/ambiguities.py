@@ -38,6 +38,8 @@ class Table:
     decimal : str
     named : int
         How many columns the header names; 0 without one.
+    serials : str
+        As in `Preview`.
     """
 
     columns: Sequence[str]
@@ -45,6 +47,7 @@ class Table:
     mapping: Mapping
     decimal: str
     named: int
+    serials: str = ""
 
     def values(self, column: int) -> list[str]:
         """Return the values of a column."""
@@ -61,7 +64,7 @@ def _date_order(table: Table) -> Question | None:
     if time is None:
         return None
     values = table.values(time)
-    formats = time_formats(values, table.decimal)
+    formats = time_formats(values, table.decimal, table.serials)
     if len(formats) < 2:
         return None
     example = distinguishing_value(values, formats, table.decimal) or values[0].strip()
@@ -69,8 +72,8 @@ def _date_order(table: Table) -> Question | None:
         "time_format",
         "How are the dates written?",
         f"“{printable(example[:_SHOWN])}” in the column “{table.name(time)}” may be "
-        f"{' or '.join(map(meaning_of, formats))}, and the rows looked at do not tell which: say "
-        "how dates are written.",
+        f"{' or '.join(map(meaning_of, formats))}, and the rows looked at do not tell which, or "
+        "not all the same: say how dates are written.",
         ("time_format",),
         tuple(
             Candidate(
@@ -167,7 +170,14 @@ def remaining_questions(
         The fields of the mapping and the dialect that were given, even if as guessed.
     """
     named = len(preview.columns) if preview.has_header else 0
-    table = Table(preview.columns, preview.sample, mapping, preview.dialect.decimal, named)
+    table = Table(
+        preview.columns,
+        preview.sample,
+        mapping,
+        preview.dialect.decimal,
+        named,
+        preview.serials,
+    )
     first = [one for one in preview.questions if one.key not in OF_THE_MAPPING]
     anew = _column_question(OF_THE_MAPPING.values(), table)
     return tuple(one for one in (*first, *anew) if not one.answered_by(given))

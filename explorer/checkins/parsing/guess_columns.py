@@ -653,10 +653,7 @@ def _zones_of(columns: _Columns, time: int) -> list[int]:
     if not (columns.named and seen) or seen.tzinfo or "utc" in words_in(names[time]):
         return []
     zoned = (i for i, name in enumerate(names) if ZONES & set(words_in(name)))
-    return [i for i in zoned if not {v.upper() for v in columns.filled[i]} <= _UTC]
-
-
-_UTC = {*UTC_NAMES, "0", "+00:00"}
+    return [i for i in zoned if set(columns.filled[i]) - {*UTC_NAMES, "utc", "0", "+00:00"}]
 
 
 def _may_be_serial(columns: _Columns, i: int) -> bool:
@@ -854,7 +851,9 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
                 text = printable(row[column][:40]) if column < len(row) else ""
                 why = fault.what if worst is Reason.BAD_TIME else worst.describe(mapping)
                 if worst in _NO_DEGREES and not mapping.planar:
-                    why += " (decimal degrees are read, such as 40.7185 and -74.0739)"
+                    why += (
+                        " (read are decimal degrees as 40.7185, or in the system E7 10⁷ times them)"
+                    )
                 where = f"the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
                 return f": {where}; say which column holds what"
     names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)

@@ -393,7 +393,8 @@ def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -
     values : sequence of str
     decimal : str
     serials : str
-        Of a spreadsheet, which of `SERIALS` its dates are where they have no format.
+        Of a spreadsheet, which of `SERIALS` its dates are where they have no format. Of texts
+        beside dates it may have read day for month in the dates.
 
     Returns
     -------
@@ -406,7 +407,8 @@ def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -
     if not values:
         return ()
     if share(values, is_iso) > 0.5:
-        return ("iso",)
+        texts = {form for v in values if serials and not is_iso(v) for form in formats_of(v)}
+        return ("iso", *sorted(texts))
     if share(values, lambda v: number(v, decimal) is not None) > 0.5:
         return _digit_formats(values, decimal, serials)
     # most columns are of something else, and there may be thousands of them

@@ -418,7 +418,8 @@ def table_preview(
         mapping = replace(mapping, lat=0, lon=1, crs=guessed if system == "" else system)
         guessed_questions = tuple(one for one in guessed_questions if one.key != "position")
     named = len(columns) if dialect.has_header else 0
-    questions = open_questions(Table(columns, body, mapping, decimal, named), guessed_questions)
+    table = Table(columns, body, mapping, decimal, named, serials)
+    questions = open_questions(table, guessed_questions)
     if layers and not dialect.layer:
         questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
