@@ -223,7 +223,12 @@ def test_the_decimal_mark_can_be_chosen(write: Write, tmp_path: Path) -> None:
 # Dates
 
 
-@pytest.mark.parametrize("form", [f for f in OFFERED if f != "iso" and f not in EPOCHS])
+TWO_DIGITS = ("%d.%m.%y %H:%M", "%m/%d/%y", "%d/%m/%y", "%y/%m/%d %H:%M", "%y-%m-%d", "%d-%m-%y")
+
+
+@pytest.mark.parametrize(
+    "form", [*(f for f in OFFERED if f != "iso" and f not in EPOCHS), *TWO_DIGITS]
+)
 def test_an_example_stands_for_its_format(form: str) -> None:
     assert format_of_example(example_of(form)) == form
     assert "%" not in meaning_of(form)

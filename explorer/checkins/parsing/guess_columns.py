@@ -90,7 +90,6 @@ FEW, OF_ROWS = 10, 1000
 than `FEW` rows repetition is not informative."""
 
 MAX_CANDIDATES = 6
-MIDNIGHT = time()
 _SHOWN = 40
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*", re.ASCII)
 _ZONED = re.compile(r"\s*\d{4}-\d{1,2}-\d{1,2}[T ][\d:.]+\s*(Z|[+-]\d{2}:?\d{2})\s*", re.ASCII)
@@ -209,7 +208,7 @@ class _Columns:
         if spelling in EPOCHS:
             return "moment"
         moments = (moment(v, spelling, self.decimal) for v in some)
-        return "day" if all(t.time() == MIDNIGHT for t in moments if t is not None) else "moment"
+        return "day" if all(t.time() == time() for t in moments if t is not None) else "moment"
 
     def _are_parts_of_a_day(self, values: Sequence[str]) -> bool:
         """Return whether spreadsheet numbers may be times of day without a format."""
@@ -827,10 +826,6 @@ def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") 
     return sum(map(fits, rows)) / len(rows)
 
 
-_NO_DEGREES = (Reason.NOT_A_NUMBER, Reason.OUT_OF_RANGE)
-"""Reasons that coordinates have which are not written in decimal degrees."""
-
-
 def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
     """Return a clause naming the column that causes most failures, with an example and a remedy.
 
@@ -850,7 +845,7 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
             if fault is not None:
                 text = printable(row[column][:40]) if column < len(row) else ""
                 why = fault.what if worst is Reason.BAD_TIME else worst.describe(mapping)
-                if worst in _NO_DEGREES and not mapping.planar:
+                if worst in (Reason.NOT_A_NUMBER, Reason.OUT_OF_RANGE) and not mapping.planar:
                     why += (
                         " (read are decimal degrees as 40.7185, or in the system E7 10⁷ times them)"
                     )

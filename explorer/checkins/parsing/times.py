@@ -494,9 +494,8 @@ def format_of_example(text: str) -> str:
             f"“{text}” is no time that can be read; give an example such as 31.12.2024 23:59, or "
             f"iso, {', '.join(EPOCHS)}"
         )
-    if only_digits(formats[0]):
-        return formats[0]
-    if len(formats) > 1:
+    formats = tuple(form for form in formats if example_of(form) == text) or formats
+    if len(formats) > 1 and not only_digits(formats[0]):
         raise ValueError(
             f"“{text}” does not tell the day from the month; give an example whose day is above "
             "12, such as " + " or ".join(example_of(form) for form in formats)
