@@ -12,6 +12,9 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 
+_LEAST = -1e280
+"""Stands for −∞ where numbers are reckoned with."""
+
 
 def increasing_root(
     function: Callable[[FloatArray], FloatArray],
@@ -63,7 +66,7 @@ def increasing_root(
 
 
 def _clip(values: FloatArray) -> FloatArray:
-    return np.asarray(np.minimum(np.maximum(values, -1e280), 1e280))
+    return np.asarray(np.minimum(np.maximum(values, _LEAST), -_LEAST))
 
 
 def _inverse_quadratic(
@@ -102,6 +105,11 @@ def rough_root(
     a, fa, b, fb = _bracket(function, low, high, near)
     if fa >= 0 or fb <= 0:
         return a if fa >= 0 else b
+    if fa == _LEAST and (x := a + 1e-9) < b:
+        # Bisecting towards a jump takes thirty steps.
+        if (fx := _finite(function(x))) >= 0:
+            return x
+        a, fa = x, fx
     c, fc, share = a, fa, 0.5
     for _ in range(100):
         x = a + share * (b - a)
@@ -143,7 +151,7 @@ def _bracket(
 
 def _finite(value: float) -> float:
     """Return the value, −∞ as a number that can be reckoned with."""
-    return max(value, -1e280)
+    return max(value, _LEAST)
 
 
 def root_near(
@@ -215,8 +223,8 @@ def safe_side(
     for i in range(12):
         value = function(x)
         best = max(best, x) if value <= 0 else best
-        if -0.08 < value <= 0:
-            break
+        if -0.08 < value <= 0 or (value > 0 and best == low and x - low <= 1e-6):
+            break  # what may lie between `low` and here is too little to look for
         if abs(value - last[1]) > 0.2 and (value - last[1]) / (x - last[0]) > 0:
             # Of two points so far apart the secant is better than the rough slope.
             rise = (value - last[1]) / (x - last[0])

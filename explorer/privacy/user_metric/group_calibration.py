@@ -326,19 +326,19 @@ def _alpha0_at(alpha: float, target: _Target, start: float | None = None) -> flo
     def about(x: float) -> float:
         return group.guess_bound(alpha, math.exp(x)) - log_target
 
+    plain, improves = (*target[:5], Group, log_target), group.coarse and not group.alone
+    # The root of the argument that it improves on is quick to find, and near.
+    rough = _group(plain).rough_log_alpha0(alpha, log_target) if improves else None
     if start is None:
-        start = group.rough_log_alpha0(alpha, log_target)
+        start = group.rough_log_alpha0(alpha, log_target, rough)
     if group.coarse:
         root = safe_side(excess, slope, about, low, start, high)
     else:
         root = root_near(excess, slope, low, start, high)
     alpha0 = math.exp(root)
-    if group.coarse and not group.alone:
-        # The rough root may lie below that of the argument it improves on.
-        plain = (*target[:5], Group, log_target)
-        rough = _group(plain).rough_log_alpha0(alpha, log_target)
-        if math.exp(rough) > alpha0 * (1 - 3e-3):
-            alpha0 = max(alpha0, _alpha0_at(alpha, plain, rough))
+    # The rough root may lie below that of the plainer argument.
+    if rough is not None and math.exp(rough) > alpha0 * (1 - 3e-3):
+        alpha0 = max(alpha0, _alpha0_at(alpha, plain, rough))
     # At low itself only α/m is known to be enough, which may be less.
     certified = alpha0 if log_delta(alpha0) <= log_target else 0.0
     return min(max(certified, _per_item(alpha, group.m)), checks.MAX_EPSILON)

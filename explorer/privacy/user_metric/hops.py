@@ -451,9 +451,11 @@ class SortedGroup(Group):
         """
         if self.near >= self.far or alpha * self.far < 1e-6 or alpha >= self.m * alpha0:
             return super().log_delta(alpha, alpha0)
-        edges = self._edges(alpha, alpha0, _CLOSED_FORM_PANELS)
-        log_rate = self._log_rates_closed(alpha, alpha0, edges[:-1])
-        closed = bool(np.isfinite(log_rate).all())
+        # The first panel has so many clones, and fewer when tilted.
+        if closed := self.clones(alpha0) >= 0.999 * _MIN_CLONES:
+            edges = self._edges(alpha, alpha0, _CLOSED_FORM_PANELS)
+            log_rate = self._log_rates_closed(alpha, alpha0, edges[:-1])
+            closed = bool(np.isfinite(log_rate).all())
         if not closed:
             edges = self._edges(alpha, alpha0, self._panels)
             log_rate, edges = self._log_rates_exact(alpha, alpha0, edges)
@@ -551,22 +553,19 @@ class SortedGroup(Group):
         p = np.exp(np.minimum(log_p, 0.0))
         slope = np.arctanh(kappa)
         square = kappa * kappa
-        kl = np.where(
-            kappa < 1e-3,
-            square / 2 * (1 + square / 6 * (1 + square * 2 / 5)),
-            kappa * slope + 0.5 * np.log1p(-square),
-        )
+        kl = kappa * slope + 0.5 * np.log1p(-square)
+        if kappa.min() < 1e-3:
+            series = square / 2 * (1 + square / 6 * (1 + square * 2 / 5))
+            kl = np.where(kappa < 1e-3, series, kl)
         tilted = p * np.exp(-kl)
         share = tilted / (1 - p + tilted)
         mean = self.total * share
         sigma = np.sqrt(np.maximum(mean * (1 - square), 1e-300))
         y = np.minimum(slope * sigma, 1e6)
-        u = 1 / np.maximum(y, 1.0) ** 2
-        body = np.where(
-            y < 50,
-            1 - y * math.sqrt(math.pi / 2) * erfcx(y / math.sqrt(2)),
-            u * (1 - 3 * u * (1 - 5 * u * (1 - 7 * u))),
-        )
+        body = 1 - y * math.sqrt(math.pi / 2) * erfcx(y / math.sqrt(2))
+        if y.max() >= 50:
+            u = 1 / np.maximum(y, 1.0) ** 2
+            body = np.where(y < 50, body, u * (1 - 3 * u * (1 - 5 * u * (1 - 7 * u))))
         return _Normal(
             kappa,
             slope,

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from explorer.privacy.core.binomial import (
-    deviance_at,
     log_half_pmf,
     log_pmf_at,
     log_pmf_run,
@@ -69,7 +68,6 @@ class _Tilt(NamedTuple):
     """ln Σ_N P(N)e^{−KL·N} = total·ln(1 − p + p·e^−KL)."""
     mean: float
     deviation: float
-    p: float
     q: float
 
 
@@ -166,9 +164,10 @@ def _window(
     rare = math.log(total) + log_p + log_gap - math.log(2)
     if math.log(total) + log_p < -34.0:
         return MeanExcess(rare + _ROUNDING, False)
-    if log_gap < -200.0:
-        # λN < 1 for every N: only Bin(N, ½) = 0 counts, and E[N·2^−N] is known.
-        return MeanExcess(rare + (total - 1) * math.log1p(-math.exp(log_p) / 2) + _ROUNDING, False)
+    if math.log(total) + log_gap <= math.log(2):
+        # λN ≤ 1 for every N: only Bin(N, ½) = 0 counts, and E[N·2^−N] is known.
+        rest = (total - 1) * math.log1p(-math.exp(log_p) / 2)
+        return MeanExcess(rare + rest + _ROUNDING - _ROUNDING_STEP * rest * (1 - log_p), False)
     gap = math.exp(log_gap)
     tilt = _tilt(total, log_p, log_q, kappa)
     # Chernoff, for each N: E[X_+] ≤ E[e^{sX}]/(es), s = artanh κ; and E[X_+] ≤ √N/2 + … at κ = 0.
@@ -182,7 +181,11 @@ def _window(
     high = min(total, math.ceil(tilt.mean + reach))
     if high - low > _MAX_POINTS or high > _MAX_CLONES:
         return MeanExcess(min(crude, _closed_form(tilt, kappa)), True)
-    outside = tilt.log_mass + cap + _log_outside(total, tilt, low, high)
+    outside = -math.inf
+    if low > 1.0 or high < total:
+        # Bernstein: both tails, tilted, are less than 2e^−40.
+        far = reach * reach / (2 * (tilt.deviation**2 + reach / 3))
+        outside = tilt.log_mass + cap + math.log(2) - far
     ratio = 1.0 + (abs(log_p - log_q) if log_q > -math.inf else 0.0)
     steps = (reach + abs(tilt.mean - total * math.exp(log_p))) * ratio
     return _Window(tilt, low, high, outside, steps)
@@ -212,7 +215,7 @@ def _tilt(total: float, log_p: float, log_q: float, kappa: float) -> _Tilt:
     other = rest / (rest + tilted)
     # p = 1 exactly: log1p would have to compute ln(1 − 1·(1 − e^−KL)) = −KL.
     log_mass = total * (math.log1p(-drop) if rest > 0 else -kl)
-    return _Tilt(kl, log_mass, mean, math.sqrt(mean * other), share, other)
+    return _Tilt(kl, log_mass, mean, math.sqrt(mean * other), other)
 
 
 def binary_kl_to_half(kappa: float) -> float:
@@ -223,34 +226,6 @@ def binary_kl_to_half(kappa: float) -> float:
     if kappa >= 1.0:
         return math.log(2)
     return kappa * math.atanh(kappa) + 0.5 * math.log1p(-kappa * kappa)
-
-
-def _log_outside(total: float, tilt: _Tilt, low: float, high: float) -> float:
-    """Ln of a bound on the tilted mass outside [low, high] that is not at N = 0."""
-    out = -math.inf
-    if low > 1.0 and low - 1 < tilt.mean:
-        out = -_exponent(low - 1, total, tilt)
-    if high < total and high + 1 > tilt.mean:
-        out = float(np.logaddexp(out, -_exponent(high + 1, total, tilt)))
-    return out
-
-
-def _exponent(x: float, total: float, tilt: _Tilt) -> float:
-    """total·KL(x/total‖p̃), the Chernoff exponent of a binomial tail."""
-    exponent = _deviance(x, total * tilt.p) + _deviance(total - x, total * tilt.q)
-    # Good to the rounding of x and of the mean; it only has to be large.
-    return max(exponent * (1 - 1e-6), 0.0)
-
-
-def _deviance(x: float, mean: float) -> float:
-    if x <= 0.0:
-        return mean
-    if mean <= 0.0:
-        return math.inf
-    ratio = x / mean
-    if 0.5 < ratio < 2.0:
-        return deviance_at(x, mean)
-    return x * (math.log(x) - math.log(mean)) + mean - x
 
 
 def _sum(
