@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.core.roots import rough_root
+from explorer.privacy.core.roots import rough_root, safe_side
 
 places = st.floats(-30.0, 30.0)
 
@@ -42,3 +42,22 @@ def test_a_good_hint_spares_most_of_the_work(root, off):
 @pytest.mark.parametrize(("root", "end"), [(-5.0, -1.0), (5.0, 2.0)])
 def test_without_a_root_between_the_ends_the_nearer_end_is_returned(root, end, near):
     assert rough_root(lambda x: x - root, -1.0, 2.0, near) == end
+
+
+def jumped(asked: list[float]):
+    """Return a function that is −∞ up to 1 and 5 from there on, and lists what it is asked."""
+    return lambda x: asked.append(x) or (5.0 if x > 1.0 else -math.inf)
+
+
+@pytest.mark.parametrize("near", [None, 1.0 + 1e-10, 1.3])
+def test_a_jump_at_the_lower_end_is_found_at_once(near):
+    asked: list[float] = []
+    assert rough_root(jumped(asked), 1.0, 8.0, near) == pytest.approx(1.0, abs=2e-9)
+    assert len(asked) <= 5
+
+
+def test_nothing_is_looked_for_between_the_safe_end_and_a_point_close_to_it():
+    asked: list[float] = []
+    start = 1.0 + 1e-9
+    assert safe_side(jumped(asked), lambda x: math.inf, lambda x: 5.0, 1.0, start, 8.0) == 1.0
+    assert asked == [start]
