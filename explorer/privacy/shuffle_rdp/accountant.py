@@ -27,7 +27,7 @@ from explorer.privacy.core.divergences import (
     orders_up_to,
 )
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
-from explorer.privacy.shuffle_rdp.losses import clone_loss
+from explorer.privacy.shuffle_rdp.losses import BLOCK, clone_loss
 from explorer.privacy.shuffle_rdp.lower import Direction, lower_rdp_table
 from explorer.privacy.shuffle_rdp.upper import capped_rdp_table, pure_epsilon, upper_rdp_table
 from explorer.privacy.shuffling import (
@@ -53,7 +53,6 @@ _UNDERFLOW = 1e-300
 _EVERY, _RATIO = 32, 1.03
 """Orders up to 32 are all searched, then each is 3 % above the last; the best one's neighbours
 after that."""
-_BATCH_SIZE = 2_000_000
 
 
 def upper_epsilon(
@@ -378,7 +377,7 @@ class CloneRenyi:
         out = np.empty(lam.size)
         for depth in np.unique(depths):
             some = np.flatnonzero(depths == depth)
-            step = max(1, _BATCH_SIZE // self._law(depth)[0].size)
+            step = max(1, BLOCK // self._law(depth)[0].size)
             for start in range(0, some.size, step):
                 piece = some[start : start + step]
                 out[piece] = self._sum_losses(lam[piece], float(depth))

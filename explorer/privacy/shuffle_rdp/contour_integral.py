@@ -22,7 +22,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import certified_root
-from explorer.privacy.shuffle_rdp.losses import RoundLoss
+from explorer.privacy.shuffle_rdp.losses import RoundLoss, turned
 
 _UNIT = 2.0**-53
 _NODES = 384
@@ -243,7 +243,7 @@ def _spectrum(
         far = 2 * _HEAVY / deviation
         ratio = far / max(first, near)
         edges = max(first, near) * ratio ** np.linspace(0, 1, math.ceil(12 * math.log(ratio)) + 1)
-        top = np.square(np.abs(np.exp(1j * np.outer(edges, away)) @ weight))
+        top = np.square(np.abs(1 + turned(edges, away) @ weight))
         pieces.append((edges[:-1], edges[1:], _between(top, np.diff(edges) * deviation)))
         near = far
     # Further on by the values of the law split onto a fine lattice, which changes them by t²h²/8.

@@ -29,6 +29,8 @@ _ROWS, _COLUMNS = 3.0, 200.0
 """Of very many clones so many numbers are listed on a deviation, and twice so many of U."""
 _MERGED = 100.0
 """Merged counts of randomised response on a deviation."""
+BLOCK = 8192
+"""Numbers that are computed at once: of more, most of the time goes into memory."""
 _SAFE_REACH = 1.6 * math.pi
 """A downsampled sum repeats the transform at 2π over the spacing of the losses that it takes: at
 least eight of them lie on a deviation, so that nothing of that is left at 1.6π."""
@@ -113,20 +115,23 @@ class RoundLoss:
 
         E_Q[(1+x)^{1+z} − 1 − (1+z)x], every summand formed without cancellation.
         """
-        a = (1 + np.asarray(z))[:, None]
-        return np.asarray((self._curved(a * self.log_ratio) + a * self._bend()) @ self.mass)
+        bend, a = self._bend(), (1 + np.asarray(z))[:, None]
+        rows = max(1, BLOCK // bend.size)
+        pieces = [a[start : start + rows] for start in range(0, len(a), rows)]
+        return np.concatenate(
+            [(self._curved(some * self.log_ratio) + some * bend) @ self.mass for some in pieces]
+        )
 
     @staticmethod
     def _curved(w: FloatArray) -> FloatArray:
         """Return e^w − 1 − w."""
+        out = np.expm1(w) - w
         small = np.abs(w) < 0.05
-        ws = np.where(small, w, 0.0)
-        series = (
-            ws
-            * ws
-            * (1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040)))))
+        s = w[small]
+        out[small] = (
+            s * s * (1 / 2 + s * (1 / 6 + s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s / 5040)))))
         )
-        return np.where(small, series, np.expm1(w) - w)
+        return out
 
     def lines(self, c: float, growth: float, step: float, first: int) -> Iterator[Any]:
         """Yield K(c+it) − 1 given K(c) − 1 at t = 0, step, …: `first` of them, then ever as many.
@@ -136,10 +141,10 @@ class RoundLoss:
         are small the real parts are sums of negative terms, so no digits are lost.
         """
         weight = self.mass * np.exp((1 + c) * self.log_ratio)
-        turns = self._turns(step * np.arange(first, dtype=np.float64))
+        turns = turned(step * np.arange(first, dtype=np.float64), self.log_ratio)
         yield growth + turns @ weight
         while True:
-            on = self._turns(np.array([step * turns.shape[0]]))
+            on = turned(np.array([step * turns.shape[0]]), self.log_ratio)
             more = turns * on
             more += turns
             more += on
@@ -148,16 +153,8 @@ class RoundLoss:
 
     def line(self, c: float, growth: float, t: FloatArray) -> Any:
         """Return K(c+it) − 1 given K(c) − 1."""
-        return growth + self._turns(t) @ (self.mass * np.exp((1 + c) * self.log_ratio))
-
-    def _turns(self, t: FloatArray) -> Any:
-        """Return e^{itL} − 1 for every t and loss L."""
-        half = np.outer(t, 0.5 * self.log_ratio)
-        sine = np.sin(half)
-        out = np.empty(half.shape, dtype=complex)
-        out.real = -2 * sine * sine
-        out.imag = 2 * sine * np.cos(half)
-        return out
+        weight = self.mass * np.exp((1 + c) * self.log_ratio)
+        return growth + turned(t, self.log_ratio) @ weight
 
     def _bend(self) -> FloatArray:
         """Return ln(1+x) − x."""
@@ -172,10 +169,25 @@ class RoundLoss:
 
     def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the loss under P tilted by e^{c·loss}, for each c."""
-        weight = tilted(self.mass, self.log_ratio, c[:, None])
-        mean = weight @ self.log_ratio
-        variance = weight @ self.log_ratio**2 - mean**2
-        return mean, np.maximum(variance, 1e-30)
+        powers = np.stack([self.log_ratio, self.log_ratio**2], axis=1)
+        rows = max(1, BLOCK // self.mass.size)
+        mean, square = np.concatenate(
+            [
+                tilted(self.mass, self.log_ratio, c[start : start + rows, None]) @ powers
+                for start in range(0, c.size, rows)
+            ]
+        ).T
+        return mean, np.maximum(square - mean**2, 1e-30)
+
+
+def turned(t: FloatArray, loss: FloatArray) -> Any:
+    """Return e^{itL} − 1 for every t and loss L."""
+    # Numpy's tangent is several times as quick as its sine and cosine.
+    half = np.tan(np.outer(t, 0.5 * loss))
+    out = np.empty(half.shape, dtype=complex)
+    out.imag = 2 * half / (1 + half * half)
+    out.real = -half * out.imag
+    return out
 
 
 def tilted(mass: FloatArray, log_ratio: FloatArray, c: Any) -> FloatArray:
@@ -271,39 +283,47 @@ def _clone_atoms(
     # At ε₀ = 0 all are clones; one in 10¹² fewer errs on the safe side and keeps ln(1−p) finite.
     pc = min(math.exp(log_pc), 1 - 1e-12)
     log_pc = min(log_pc, math.log(pc)) if pc > 0 else log_pc
-    coins = _coins(k, log_pc, depth, thin)
-    N, fewer = coins.tossed, coins.fewer
-    W = N - 2 * fewer
-    # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
-    few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
-    mass = few * np.exp(coins.log_mass - math.log(k) - log_pc)
-    x, mass = _gather(2 * tau * W / few, mass, 2 * tau / math.sqrt(k * pc + 1), cells)
-    if coins.stride == 0:
-        return x, mass, 0.0
-    # Of γx the logarithm of 1 + γx is no further apart.
-    return x, mass, float(2 * coins.stride * 2 * tau * (N / few**2).max())
+    atoms, apart = list[_Atoms](), 0.0
+    for N, fewer, mass, stride in _coins(k, log_pc, depth, thin, cells):
+        # N − τW = N(1−τ) + 2τ(N−U), a sum of positive terms at any ε₀.
+        few = N * (2 * math.exp(-eps0) / (1 + math.exp(-eps0))) + tau * 2 * fewer
+        ratio = 2 * tau * (N - 2 * fewer) / few
+        atoms.append(_Atoms(ratio, few * mass * (math.exp(-log_pc) / k)))
+        # Of γx the logarithm of 1 + γx is no further apart.
+        apart = max(apart, float(2 * stride * 2 * tau * (N / few**2).max()))
+    return (*_gather(atoms, 2 * tau / math.sqrt(k * pc + 1), cells), apart)
+
+
+class _Atoms(NamedTuple):
+    """Some of a round's ratios less 1, and their masses."""
+
+    x: FloatArray
+    mass: FloatArray
 
 
 class _Coins(NamedTuple):
-    """Numbers N ~ Bin(k, p) of coins tossed, and how many show the side that fewer show.
+    """Some numbers N ~ Bin(k, p) of coins tossed, and how many show the side that fewer show.
 
     Attributes
     ----------
     tossed, fewer : ndarray of float
-    log_mass : ndarray of float
-        ln of the probability that *this* side shows so few, times what each entry stands for.
+    mass : ndarray of float
+        Probability that *this* side shows so few, times what each entry stands for.
     stride : float
         Between the numbers listed of one N; 0 if all are listed, for every N.
     """
 
     tossed: FloatArray
     fewer: FloatArray
-    log_mass: FloatArray
+    mass: FloatArray
     stride: float
 
 
-def _coins(k: float, log_p: float, depth: float, thin: bool) -> _Coins:
-    """Return the numbers of coins, heads and tails, that have a probability above e^−depth."""
+def _coins(k: float, log_p: float, depth: float, thin: bool, cells: int) -> Iterator[_Coins]:
+    """Yield the numbers of coins, heads and tails, that have a probability above e^−depth.
+
+    So many at once that adding them to `cells` numbers is no more work.
+    """
     p = math.exp(log_p)
     mean, spread = k * p, math.sqrt(k * p * (1 - p))
     # Okamoto's bound below where p ≤ ½, Bernstein's on the other sides.
@@ -317,19 +337,28 @@ def _coins(k: float, log_p: float, depth: float, thin: bool) -> _Coins:
     step = math.floor(least / _ROWS) | 1 if low > 512 and thin else 1
     stride = math.floor(math.sqrt(low) / _COLUMNS) | 1 if thin else 1
     N = np.arange(low, high + 1, step, dtype=float)[:, None]
-    log_weight = log_pmf(N, k, log_p, math.log1p(-p)) + math.log(step)
+    weight = step * stride * np.exp(log_pmf(N, k, log_p, math.log1p(-p)))
     reach = math.sqrt((depth + 35) / 2 * high) + 20
-    fewer = np.ceil(N / 2) - 1 - (stride - 1) / 2 - stride * np.arange(math.ceil(reach / stride))
-    inside = fewer >= 0
-    fewer = np.maximum(fewer, 0.0)
-    # Of either side showing fewer only one case is listed; the other mirrors it.
-    log_m = log_half_pmf(np.asarray(fewer, float), N) + log_weight + math.log(stride)
-    return _Coins(
-        np.broadcast_to(N, fewer.shape)[inside],
-        fewer[inside],
-        log_m[inside],
-        0.0 if step == stride == 1 else float(stride),
-    )
+    below = (stride - 1) / 2 + stride * np.arange(math.ceil(reach / stride))
+    rows = max(1, max(BLOCK, 2 * cells) // below.size)
+    for start in range(0, N.size, rows):
+        tossed = N[start : start + rows]
+        fewer = np.ceil(tossed / 2) - 1 - below
+        # Of either side showing fewer only one case is listed; the other mirrors it. Neighbours
+        # differ by rational factors, 0 beyond the end.
+        mass = np.ones(fewer.shape)
+        mass[:, :1] = np.exp(log_half_pmf(fewer[:, :1], tossed)) * weight[start : start + rows]
+        here = fewer[:, :-1]
+        for i in range(stride):
+            mass[:, 1:] *= np.maximum(here - i, 0.0) / (tossed - here + (1 + i))
+        np.cumprod(mass, axis=1, out=mass)
+        inside = fewer >= 0
+        yield _Coins(
+            np.broadcast_to(tossed, fewer.shape)[inside],
+            fewer[inside],
+            mass[inside],
+            0.0 if step == stride == 1 else float(stride),
+        )
 
 
 def two_level_loss(
@@ -361,21 +390,23 @@ def two_level_loss(
     checks.population(k, n)
     more, gamma = math.expm1(e0), k / n
     beta = 1 / (1 + more * share)
-    coins = _coins(k, math.log(2 * beta * share), depth, thin)
     other = min(max(beta * (1 - 2 * share) / (1 - 2 * beta * share), 0.0), 1.0)
-    tossed, place = np.unique(coins.tossed, return_inverse=True)
-    points, weight = _spread_rest(k - tossed, other, depth)
-    rest, chance = points[place.ravel()], weight[place.ravel()]
-    N, fewer = coins.tossed[:, None], coins.fewer[:, None]
-    few = N + more * fewer + rest
-    mass = few * chance * np.exp(coins.log_mass - math.log(k))[:, None]
-    x = more * (N - 2 * fewer) / few
-    apart = 0.0
-    if coins.stride:
-        apart = float(coins.stride * more * (((more + 2) * N + 2 * rest) / few**2).max())
-    positive = mass > 0
+    atoms, apart, most = list[_Atoms](), 0.0, 0.0
+    for coins in _coins(k, math.log(2 * beta * share), depth, thin, cells):
+        tossed, place = np.unique(coins.tossed, return_inverse=True)
+        most = most or k - float(tossed[0])
+        points, weight = _spread_rest(k - tossed, most, other, depth)
+        rest, chance = points[place.ravel()], weight[place.ravel()]
+        N, fewer = coins.tossed[:, None], coins.fewer[:, None]
+        few = N + more * fewer + rest
+        mass = few * chance * (coins.mass / k)[:, None]
+        x = more * (N - 2 * fewer) / few
+        wide = ((more + 2) * N + 2 * rest) / few**2
+        apart = max(apart, float(coins.stride * more * wide.max()))
+        if (positive := mass > 0).any():
+            atoms.append(_Atoms(x[positive], mass[positive]))
     typical = more * math.sqrt(2 * beta * share / k) + more / k
-    x, mass = _gather(x[positive], mass[positive], typical, cells)
+    x, mass = _gather(atoms, typical, cells)
     rise = gamma * x
     up = np.log1p(rise)
     left = max(0.0, 1.0 - float(np.sum(mass * (2 + rise))))
@@ -389,9 +420,11 @@ def two_level_loss(
     )
 
 
-def _spread_rest(left: FloatArray, chance: float, depth: float) -> tuple[FloatArray, FloatArray]:
-    """Return points of N₃ ~ Bin(left, chance) and their weights, a row for each number left."""
-    deviation = math.sqrt(float(left.max()) * chance * (1 - chance))
+def _spread_rest(
+    left: FloatArray, most: float, chance: float, depth: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return points of N₃ ~ Bin(left, chance), left ≤ most, and their weights, a row for each."""
+    deviation = math.sqrt(most * chance * (1 - chance))
     if chance in (0.0, 1.0) or deviation == 0:
         return (left * chance)[:, None], np.ones((left.size, 1))
     reach = math.sqrt(2 * depth) * deviation + 0.7 * depth + 2
@@ -453,53 +486,52 @@ def _three_symbol_atoms(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return the ratios less 1 that are positive, their mass and spacing; see `_clone_atoms`."""
     far = math.exp(-eps0)
-    coins = _coins(k, three_symbol_log_p(eps0), depth, thin)
-    N, fewer = coins.tossed, coins.fewer
-    # The second law's ratio to that of 3 alone; V is what shows more often in the mirrored half.
-    own = gamma / k * (math.exp(eps0) * fewer + (N - fewer) + far * (k - N)) + (1 - gamma)
-    x = gamma / k * math.expm1(eps0) * (N - 2 * fewer) / own
-    mass = own * np.exp(coins.log_mass)
-    apart = 0.0
-    if coins.stride:
-        apart = float((2 * coins.stride * gamma / k * math.expm1(eps0) / own).max())
+    atoms, apart = list[_Atoms](), 0.0
+    for N, fewer, mass, stride in _coins(k, three_symbol_log_p(eps0), depth, thin, cells):
+        # The second law's ratio to that of 3 alone; V shows more often in the mirrored half.
+        own = gamma / k * (math.exp(eps0) * fewer + (N - fewer) + far * (k - N)) + (1 - gamma)
+        atoms.append(_Atoms(gamma / k * math.expm1(eps0) * (N - 2 * fewer) / own, own * mass))
+        apart = max(apart, float((2 * stride * gamma / k * math.expm1(eps0) / own).max()))
     scale = gamma * math.expm1(eps0) / k * math.sqrt(k * math.exp(three_symbol_log_p(eps0)) + 1)
-    if side is Role.LOWER:
-        return (*_merge(x, mass, scale, cells), apart)
-    return (*_gather(x, mass, scale, cells), apart)
+    return (*(_merge if side is Role.LOWER else _gather)(atoms, scale, cells), apart)
 
 
-def _cells(x: FloatArray, scale: float, cells: int) -> FloatArray:
+def _cells(atoms: list[_Atoms], scale: float, cells: int) -> FloatArray:
     """Return edges between the values, even where they are small beside `scale`."""
-    bent = np.arcsinh(np.array([x.min(), x.max()]) / scale)
+    ends = min(x.min() for x, _ in atoms), max(x.max() for x, _ in atoms)
+    bent = np.arcsinh(np.array(ends) / scale)
     grid = scale * np.sinh(np.linspace(bent[0], bent[1], cells))
-    grid[0], grid[-1] = x.min(), x.max()
+    grid[0], grid[-1] = ends
     return np.asarray(grid)
 
 
-def _merge(
-    x: FloatArray, mass: FloatArray, scale: float, cells: int
-) -> tuple[FloatArray, FloatArray]:
+def _merge(atoms: list[_Atoms], scale: float, cells: int) -> tuple[FloatArray, FloatArray]:
     """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never more spread."""
-    if x.size <= cells:
+    if sum(x.size for x, _ in atoms) <= cells:
+        x, mass = (np.concatenate(parts) for parts in zip(*atoms, strict=True))
         return x, mass
-    i = np.searchsorted(_cells(x, scale, cells), x, side="right")
-    whole = np.bincount(i, mass)
+    grid = _cells(atoms, scale, cells)
+    whole, moment = np.zeros((2, cells + 1))
+    for x, mass in atoms:
+        i = np.searchsorted(grid, x, side="right")
+        whole += np.bincount(i, mass, cells + 1)
+        moment += np.bincount(i, mass * x, cells + 1)
     keep = whole > 0
-    mean = np.bincount(i, mass * x)[keep] / whole[keep]
-    return mean, np.asarray(whole[keep], dtype=float)
+    return moment[keep] / whole[keep], whole[keep]
 
 
-def _gather(
-    x: FloatArray, mass: FloatArray, scale: float, cells: int
-) -> tuple[FloatArray, FloatArray]:
+def _gather(atoms: list[_Atoms], scale: float, cells: int) -> tuple[FloatArray, FloatArray]:
     """Return the masses on fewer values, keeping Σ mass and Σ mass·x, never less spread."""
-    if x.size <= cells:
+    if sum(x.size for x, _ in atoms) <= cells:
+        x, mass = (np.concatenate(parts) for parts in zip(*atoms, strict=True))
         return x, mass
-    grid = _cells(x, scale, cells)
-    i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, cells - 2)
-    upper = np.clip((x - grid[i]) / (grid[i + 1] - grid[i]), 0.0, 1.0)
-    out = np.zeros(cells)
-    out += np.bincount(i, mass * (1 - upper), cells)
-    out += np.bincount(i + 1, mass * upper, cells)
+    grid = _cells(atoms, scale, cells)
+    width, out = np.diff(grid), np.zeros(cells)
+    for x, mass in atoms:
+        # No value lies outside of the grid.
+        i = np.searchsorted(grid[1:-1], x, side="right")
+        upper = (x - grid[i]) / width[i]
+        out += np.bincount(i, mass * (1 - upper), cells)
+        out[1:] += np.bincount(i, mass * upper, cells - 1)
     keep = out > 0
     return grid[keep], out[keep]
