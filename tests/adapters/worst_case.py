@@ -14,7 +14,7 @@ def _composed(eps0, k, n, T, delta):
 ADAPTERS = {
     "tight_composition_delta": shuffle_rdp.composition_delta,
     "tight_sampled_delta": shuffle_rdp.largest_delta,
-    "tight_corner_rdp": lambda lam, eps0, k, n: shuffle_rdp.corner_rdp(eps0, k, n, lam)[-1],
+    "tight_corner_rdp": lambda lam, eps0, k, n: shuffle_rdp.corner_rdp(eps0, k, n, [lam])[0],
     "tight_sampled_eps": lambda eps0, k, n, delta: _composed(eps0, k, n, 1, delta),
     "tight_composed_eps": _composed,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -101,6 +102,40 @@ def test_the_integral_is_the_sum_over_all_outcomes_and_its_noise(eps0, k, n):
         assert -1e-9 < ratio - 1 < 0.03
 
 
+@pytest.mark.parametrize("k", [1, 2, 19, 40])
+def test_the_largest_of_few_messages_is_that_of_all_compositions(k):
+    round_ = rdp.WorstRound(2.0, k, 1000)
+    for deviations in (0.0, 1.0, 4.0):
+        contour = round_._contour(min(deviations * round_.deviation, 0.9 * round_.pure))
+        counts = [(a, b, k - a - b, 0) for a in range(k + 1) for b in range(k + 1 - a)]
+        every = contour.values(np.array(counts, float))
+        assert contour.largest() == pytest.approx(float(every.max()), rel=1e-11)
+
+
+@pytest.mark.parametrize("k", [1e6, 1e9, 1e11])
+def test_the_integral_of_very_many_messages_keeps_its_digits(k, monkeypatch):
+    """A transform is taken k times: against the same sum over nodes in 40 digits."""
+    contour = rdp.WorstRound(2.0, k, 10 * k)._contour(3 / math.sqrt(k))
+    asked = []
+    monkeypatch.setattr(worst_case, "grown", lambda *a: asked.append(a) or unsampled.grown(*a))
+    contour._use(contour._tilt(2, k, math.exp(2.0)))
+    ((_, c, t),) = asked
+    with mpmath.workdps(40):
+        E, e = mpmath.exp(2), 1 + mpmath.mpf(math.expm1(3 / math.sqrt(k)))
+        A, C = E - e, e * E - 1
+        laws = (
+            [(A / E, E / (E + 1)), (-C, 1 / (E + 1))],
+            [(A, 1 / (E + 1)), (-C / E, E / (E + 1))],
+            [(A, 1 / (E + 2)), (-C, 1 / (E + 2)), ((1 - e) / E, E / (E + 2))],
+        )
+        for row, law in enumerate(laws):
+            for node in (0, 1, 5, 20):
+                z = mpmath.mpc(c, t[node])
+                power = k * mpmath.log(sum(p * mpmath.exp(z * v) for v, p in law))
+                got = k * contour._sizes[row, node], k * contour._phases[row, node]
+                assert got == pytest.approx((float(power.real), float(power.imag)), abs=5e-10)
+
+
 def test_a_finer_step_only_lowers_the_integral(monkeypatch):
     args = 2.0, 300.0, 0.01, math.expm1(0.004)
     coarse = worst_case._Contour(*args).corners
@@ -168,7 +203,7 @@ def test_the_law_of_the_envelope_has_the_certified_points_on_or_below_its_curve(
 def test_renyi_levels_of_the_envelope_lie_above_the_corners_and_near_them():
     orders = np.array([2, 8, 28])
     upper = rdp.worst_case_rdp(rdp.WorstCaseRounds(2.0, 1e3, 1e6), orders)
-    lower = rdp.corner_rdp(2.0, 1e3, 1e6, 28)[orders - 2]
+    lower = rdp.corner_rdp(2.0, 1e3, 1e6, orders)
     assert lower == pytest.approx([8.695e-9, 3.478e-8, 1.2173e-7], rel=1e-3)
     assert np.all(lower <= upper)
     assert upper == pytest.approx(lower, rel=5e-3)
@@ -254,7 +289,7 @@ def test_a_triangle_is_above_every_composition_in_it(eps0, k, deviations, corner
     shift = inside - np.array(shares) / sum(shares) @ vertices
     contour = round_._contour(eps)
     triangles = (vertices + shift)[None]
-    bounds, _ = contour.over(triangles, contour.integrand(triangles))
+    bounds = contour.over(triangles, np.arange(3)[None], contour.integrand(triangles[0]))
     exact = rdp.composition_delta(eps, eps0, k, n, tuple(int(j) for j in inside))
     assert exact <= bounds[0] * (1 + 1e-9)
 
@@ -279,3 +314,10 @@ def test_the_quadratic_is_largest_where_it_is_found():
     found = worst_case._highest(heights, bend)
     assert np.all(found >= tried.max(axis=1) - 1e-12)
     assert found == pytest.approx(tried.max(axis=1), rel=1e-4)
+
+
+@pytest.mark.parametrize("k", [3, 41])
+def test_where_the_line_leaves_the_doubles_nothing_is_claimed(k):
+    bound = rdp.worst_case_epsilon(19.9, k, 36_076, 50, 1e-7)
+    assert not bound.valid
+    assert bound.reason == worst_case.OPEN

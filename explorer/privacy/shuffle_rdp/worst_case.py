@@ -39,7 +39,7 @@ G_* alone is); Girgis, Data & Diggavi 2021, Theorem 2 (2RR as a lower bound).
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,10 +47,9 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.privacy.core import checks
 from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
-from explorer.privacy.core.divergences import orders_up_to
 from explorer.privacy.core.roots import rough_root
 from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
-from explorer.privacy.shuffle_rdp.losses import RoundLoss, three_symbol_loss
+from explorer.privacy.shuffle_rdp.losses import BLOCK, RoundLoss, three_symbol_loss
 from explorer.privacy.shuffle_rdp.lower import lower_rdp_table
 from explorer.privacy.shuffle_rdp.numerical import (
     DEPTHS,
@@ -64,6 +63,9 @@ from explorer.privacy.shuffle_rdp.worst_case_unsampled import (
     MAX_EPS0,
     MIN_EPS0,
     UnsampledRound,
+    cosine,
+    grown,
+    phase,
 )
 from explorer.privacy.shuffling import Clones
 
@@ -78,6 +80,7 @@ CORNERS = Reference(
     "the larger Rényi divergence, of 2RR in both directions, rounded down",
 )
 ComplexArray = NDArray[np.complex128]
+IntArray = NDArray[np.intp]
 
 TRIANGLES = 2500
 """Triangles that one search may look at."""
@@ -96,8 +99,9 @@ _ROUNDING = 1e-9
 _PER_DEVIATION, _FINE_LOSSES, _MOST_LOSSES = 12.0, 60, 400
 """Losses on a deviation of one round at which the curve is known, the number of those, and of all,
 half as dense from there on."""
-_NEGLIGIBLE = 44.0
-"""Nodes are left out whose terms are below e^−44 of the first, for every composition."""
+_NEGLIGIBLE = 30.0
+"""Nodes are left out whose terms are below e^−30 of the first, for every composition: all of them
+add less than a hundredth of `_ROUNDING`."""
 _LOG_2 = math.log(2.0)
 _CORNER_CELLS, _CORNER_DEPTH = 20_000, 200.0
 _NEWTON_STEPS = 60
@@ -106,7 +110,7 @@ _CERTIFIED_STEPS = 8
 
 
 class _Laws(NamedTuple):
-    """Values and probabilities of A, B, C and the clones' law G_*, a row each."""
+    """Values but 0, and their probabilities under A, B, C and the clones' law G_*, by row."""
 
     values: FloatArray
     probabilities: FloatArray
@@ -115,26 +119,24 @@ class _Laws(NamedTuple):
 def _laws(E: float, e: float) -> _Laws:
     A, C = E - e, e * E - 1
     return _Laws(
-        np.array(
-            [[A / E, -C, 0.0], [A, -C / E, 0.0], [A, -C, (1 - e) / E], [A, -C, 0.0]],
-        ),
+        np.array([A, A / E, -C, -C / E, (1 - e) / E]),
         np.array(
             [
-                [E / (E + 1), 1 / (E + 1), 0.0],
-                [1 / (E + 1), E / (E + 1), 0.0],
-                [1 / (E + 2), 1 / (E + 2), E / (E + 2)],
-                [1 / (E + 1), 1 / (E + 1), (E - 1) / (E + 1)],
+                [0.0, E, 1.0, 0.0, 0.0],
+                [1.0, 0.0, 0.0, E, 0.0],
+                [1.0, 0.0, 1.0, 0.0, E],
+                [1.0, 0.0, 1.0, 0.0, 0.0],
             ]
-        ),
+        )
+        / np.array([[E + 1], [E + 1], [E + 2], [E + 1]]),
     )
 
 
-def _log_transforms(laws: _Laws, z: Any) -> Any:
-    """Return ln E[e^{zG}] of the four laws at each z, shape (4, z.size)."""
-    # Of the twelve values five are different.
-    values, which = np.unique(laws.values, return_inverse=True)
-    grown = np.expm1(values[:, None] * z)[which.reshape(laws.values.shape)]
-    return np.log1p(np.einsum("ts,tsz->tz", laws.probabilities, grown))
+def _log_size(less_1: ComplexArray) -> FloatArray:
+    """Return ln|1+x|, which is taken k times, to all digits."""
+    size, x = np.maximum(np.abs(1 + less_1), 1e-150), less_1.real
+    near_1 = np.log1p(np.maximum(x * (2 + x) + np.square(less_1.imag), -0.9))
+    return np.where(np.abs(size - 1) < 0.5, 0.5 * near_1, np.log(size))
 
 
 class _Contour:
@@ -160,27 +162,33 @@ class _Contour:
         tilts = [self._tilt(t, k, E) for t in range(3)]
         self._corners = np.diag([k, k, k, 0.0])[:3]
         # The line of the corner that is probably the largest serves all: any is a bound.
-        first = int(np.argmin(np.nan_to_num([tilt[1] for tilt in tilts], nan=math.inf)))
-        self._use(tilts[first])
-        self.corners: FloatArray = self.values(self._corners)
-        best = int(np.argmax(self.corners))
-        if best != first:
+        best = min(range(3), key=lambda i: math.inf if math.isnan(tilts[i][1]) else tilts[i][1])
+        for _ in range(2):
+            if not math.isfinite(tilts[best][2]):
+                # Of few messages and a large ε₀ it leaves the doubles.
+                self.corners: FloatArray = np.full(3, math.inf)
+                break
             self._use(tilts[best])
             self.corners = self.values(self._corners)
+            before, best = best, int(np.argmax(self.corners))
+            if best == before:
+                break
 
     def _tilt(self, law: int, k: float, E: float) -> tuple[float, float, float]:
         """Return c, −ln of the integrand's height and its curvature in ln c for one corner."""
-        values, chances = self._laws.values[law], self._laws.probabilities[law]
-        top = float(values.max())
-        variance = k * float(chances @ values**2)
-        log_c = 0.5 * math.log(2 / variance)
+        chances = self._laws.probabilities[law]
+        own = [
+            (v, p) for v, p in zip(self._laws.values.tolist(), chances.tolist(), strict=True) if p
+        ]
+        top = max(v for v, _ in own)
+        log_c = 0.5 * math.log(2 / (k * sum(p * v * v for v, p in own)))
         height, bend = math.inf, 2.0
         for _ in range(_NEWTON_STEPS):
             c = math.exp(log_c)
-            weight = chances * np.exp(np.minimum(c * values, 700.0))
-            total = float(weight.sum())
-            mean = float(weight @ values) / total
-            square = float(weight @ values**2) / total
+            weighted = [(v, p * math.exp(min(c * v, 700.0))) for v, p in own]
+            total = sum(w for _, w in weighted)
+            mean = sum(w * v for v, w in weighted) / total
+            square = sum(w * v * v for v, w in weighted) / total
             noise = self._noise**2 * c
             slope = c * (k * mean - self._theta + noise) - 2
             bend = slope + 2 + c * c * (k * (square - mean * mean) + self._noise**2)
@@ -197,65 +205,101 @@ class _Contour:
         c, _, bend = tilt
         step = min(2 * math.pi * c / 22, c / (5 * math.sqrt(bend)))
         count = math.ceil(3.8 / self._noise / step) + 1
-        t = step * np.arange(count)
-        z = c + 1j * t
-        transforms = _log_transforms(self._laws, z)
-        rest = 0.5 * self._noise**2 * z**2 - self._theta * z - 2 * np.log(z)
+        t, square = step * np.arange(count, dtype=np.float64), self._noise**2
+        less_1 = self._laws.probabilities @ grown(self._laws.values, c, t)
+        sizes, phases = _log_size(less_1), phase(less_1)
+        rest = 0.5 * square * (c * c - t * t) - self._theta * c - np.log(c * c + t * t)
+        turned = (square * c - self._theta) * t - 2 * np.arctan(t / c)
         weight = np.full(count, step / math.pi)
         weight[0] *= 0.5
         # At most nodes no composition has an integrand of any size: their bounds are added.
-        most = self._k * transforms.real.max(axis=0) + rest.real
+        most = self._k * sizes.max(axis=0) + rest
         used = ~(most <= most[0] - _NEGLIGIBLE)
         self._left_out = float(np.exp(most[~used]) @ weight[~used])
-        self._transforms, self._rest, self._weight = transforms[:, used], rest[used], weight[used]
         # What lies behind the last node, in units of the integrand at c, times c².
         last = float(t[-1])
         blur = self._noise * last
-        self._tail = c * c * math.exp(-0.5 * blur * blur) / (math.pi * self._noise**2 * last**3)
+        weight[0] += c * c * math.exp(-0.5 * blur * blur) / (math.pi * square * last**3)
+        self._weight = weight[used]
+        self._sizes, self._rest = sizes[:, used], rest[used]
+        self._phases, self._turned = phases[:, used], turned[used]
 
     def values(self, counts: FloatArray) -> FloatArray:
         """Return f of messages by law, an upper bound each; shape (m, 4) to (m,)."""
-        terms = np.exp(counts @ self._transforms + self._rest)
-        return self._total(terms.real, np.abs(terms[:, 0]))
+        return self.total(self.integrand(counts)[:, 1])
 
-    def _total(self, terms: FloatArray, first: FloatArray) -> FloatArray:
-        """Return f from the integrand at the nodes and its modulus at the first."""
-        total = terms @ self._weight + first * self._tail + self._left_out
-        return np.asarray(self._unit * total * (1 + _ROUNDING))
+    def largest(self) -> float:
+        """Return the largest f of all compositions, of few messages: products of powers."""
+        k = int(self._k)
+        logs = self._sizes[:3] + self._rest / k + 1j * (self._phases[:3] + self._turned / k)
+        powers = np.ones((k + 1, *logs.shape), dtype=complex)
+        powers[1] = np.exp(logs)
+        for i in range(1, k):
+            np.multiply(powers[i], powers[1], out=powers[i + 1])
+        first, second, third = powers.transpose(1, 0, 2)
+        sums = [
+            ((second[: j + 1] * third[j::-1]) @ (first[k - j] * self._weight)).real.max()
+            for j in range(k + 1)
+        ]
+        return float(self._unit * (max(sums) + self._left_out) * (1 + _ROUNDING))
 
-    def integrand(self, points: FloatArray) -> ComplexArray:
-        """Return the integrand at the nodes; shape (…, 3) to (…, nodes).
+    def total(self, terms: FloatArray) -> FloatArray:
+        """Return f from the integrand at the nodes."""
+        return np.asarray(self._unit * (terms @ self._weight + self._left_out) * (1 + _ROUNDING))
+
+    def integrand(self, points: FloatArray) -> FloatArray:
+        """Return modulus and real part of the integrand at the nodes.
 
         Parameters
         ----------
-        points : ndarray of float, shape (…, 3)
+        points : ndarray of float, shape (…, 3) or (…, 4)
             Messages by law, which need not be whole.
-        """
-        return np.asarray(np.exp(points @ self._transforms[:3] + self._rest))
 
-    def over(self, triangles: FloatArray, terms: ComplexArray) -> tuple[FloatArray, float]:
-        """Return upper bounds on f over triangles of compositions, and the largest f at a vertex.
+        Returns
+        -------
+        ndarray of float, shape (…, 2, nodes)
+        """
+        laws = points.shape[-1]
+        moduli = np.exp(points @ self._sizes[:laws] + self._rest)
+        turned = points @ self._phases[:laws] + self._turned
+        return np.stack([moduli, moduli * cosine(turned)], axis=-2)
+
+    def over(
+        self, triangles: FloatArray, corners: IntArray, terms: FloatArray, enough: float = -math.inf
+    ) -> FloatArray:
+        """Return upper bounds on f over triangles of compositions.
 
         Parameters
         ----------
         triangles : ndarray of float, shape (m, 3, 3)
             Of each vertex the messages by law.
-        terms : ndarray of complex, shape (m, 3, nodes)
-            `integrand` of the vertices.
+        corners : ndarray of int, shape (m, 3)
+            Numbers of the vertices.
+        terms : ndarray of float, shape (vertices, 2, nodes)
+            `integrand` of all vertices.
+        enough : float
+            A bound of at most that need not be the smaller of the two.
         """
-        logs = self._transforms[:3]
-        moduli = np.abs(terms)
-        sides = triangles - triangles[:, _NEXT]
-        bend = moduli.max(axis=1) * (np.abs(sides @ logs) ** 2).max(axis=1)
-        smooth = bend / 6 < (moduli - terms.real).max(axis=1)
-        upper = self._total(np.where(smooth[:, None], terms.real, moduli), moduli[:, :, 0])
-        curved = _highest(upper, self._unit * np.where(smooth, bend, 0.0) @ self._weight)
         # Only whole messages count.
         shared = np.ceil(triangles.min(axis=1) - 1e-6)
         rest = np.maximum(self._k - shared.sum(axis=1), 0.0)
-        bounds = np.fmin(curved, self.values(np.column_stack([shared, rest])))
-        best = float(self._total(terms.real, moduli[:, :, 0]).max())
-        return np.where(np.isnan(bounds), math.inf, bounds), best
+        bounds = self.values(np.column_stack([shared, rest]))
+        wide, together = np.flatnonzero(~(bounds <= enough)), max(1, BLOCK // self._rest.size)
+        for start in range(0, wide.size, together):
+            some = wide[start : start + together]
+            curved = self._over_curved(triangles[some], terms[corners[some]])
+            bounds[some] = np.fmin(bounds[some], curved)
+        return np.where(np.isnan(bounds), math.inf, bounds)
+
+    def _over_curved(self, triangles: FloatArray, terms: FloatArray) -> FloatArray:
+        """Return the bounds from the vertices, given the integrand there."""
+        moduli, real = terms[:, :, 0], terms[:, :, 1]
+        sides = (triangles - triangles[:, _NEXT]).reshape(-1, 3)
+        squares = np.square(sides @ self._sizes[:3]) + np.square(sides @ self._phases[:3])
+        bend = moduli.max(axis=1) * squares.reshape(moduli.shape).max(axis=1)
+        smooth = bend / 6 < (moduli - real).max(axis=1)
+        upper = self.total(np.where(smooth[:, None], real, moduli))
+        return _highest(upper, self._unit * np.where(smooth, bend, 0.0) @ self._weight)
 
 
 def _highest(heights: FloatArray, bend: FloatArray) -> FloatArray:
@@ -372,29 +416,32 @@ class WorstRound:
             return Certificate(math.inf, corner, 1, False)
         if self.k <= _LISTED:
             # Of few messages inner compositions may be far above the corners, but can all be tried.
-            every = contour.values(_compositions(int(self.k)))
-            return Certificate(min(float(every.max()), 1.0), corner, every.size, True)
-        triangles = self.k * np.eye(3)[None]
-        terms = contour.integrand(triangles)
-        bounds, best = contour.over(triangles, terms)
+            tried = (int(self.k) + 1) * (int(self.k) + 2) // 2
+            return Certificate(min(contour.largest(), 1.0), corner, tried, True)
+        triangles, corners = self.k * np.eye(3)[None], np.arange(3)[None]
+        vertices = contour.integrand(triangles[0])
+        best = float(contour.total(vertices[:, 1]).max())
+        bounds = contour.over(triangles, corners, vertices, corner)
         settled, looked = corner, 1
         while True:
             gap = NARROW_GAP if looked < FIRST_TRIANGLES else WIDE_GAP
             live = bounds > (1 + gap) * best
             settled = max(settled, float(bounds[~live].max(initial=0.0)))
-            triangles, terms, bounds = triangles[live], terms[live], bounds[live]
+            triangles, corners, bounds = triangles[live], corners[live], bounds[live]
             if not bounds.size or looked >= TRIANGLES:
                 break
             order = np.argsort(bounds)[::-1]
             room = max(1, min(_BATCH, (TRIANGLES - looked) // 2))
             split, kept = order[:room], order[room:]
-            parts, of_parts = _halves(triangles[split], terms[split], contour.integrand)
+            parts, of_parts, middle = _halves(triangles[split], corners[split], len(vertices))
+            fresh = contour.integrand(middle)
+            best = max(best, float(contour.total(fresh[:, 1]).max()))
+            vertices = np.concatenate([vertices, fresh])
             looked += parts.shape[0]
-            fresh, height = contour.over(parts, of_parts)
-            best = max(best, height)
+            over = contour.over(parts, of_parts, vertices, settled)
             triangles = np.concatenate([triangles[kept], parts])
-            terms = np.concatenate([terms[kept], of_parts])
-            bounds = np.concatenate([bounds[kept], fresh])
+            corners = np.concatenate([corners[kept], of_parts])
+            bounds = np.concatenate([bounds[kept], over])
         value = max(settled, float(bounds.max(initial=0.0)))
         return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * best)
 
@@ -464,33 +511,28 @@ class _UnsampledRound:
         return Certificate(found.value, math.nan, found.boxes, True)
 
 
-def _compositions(k: int) -> FloatArray:
-    """Return all compositions of k messages, a row each, with none of G_*."""
-    a, b = (part.ravel().astype(float) for part in np.indices((k + 1, k + 1)))
-    inside = a + b <= k
-    a, b = a[inside], b[inside]
-    return np.stack([a, b, k - a - b, np.zeros(a.size)], axis=1)
-
-
 def _halves(
-    triangles: FloatArray, terms: ComplexArray, integrand: Callable[[FloatArray], ComplexArray]
-) -> tuple[FloatArray, ComplexArray]:
-    """Return the halves of triangles cut across their longest sides, and the integrand there.
+    triangles: FloatArray, corners: IntArray, known: int
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the halves of triangles cut across their longest sides, and the new vertices.
 
-    It is computed in the middle of that side alone: the other vertices are shared.
+    Parameters
+    ----------
+    triangles : ndarray of float, shape (m, 3, 3)
+    corners : ndarray of int, shape (m, 3)
+        Numbers of the vertices.
+    known : int
+        Number of the first new vertex.
     """
     rows = np.arange(triangles.shape[0])
     first = np.abs(triangles - triangles[:, _NEXT]).sum(axis=2).argmax(axis=1)
     second = (first + 1) % 3
     middle = (triangles[rows, first] + triangles[rows, second]) / 2
-    halves = np.concatenate([triangles, triangles])
-    of_halves = np.concatenate([terms, terms])
-    both = np.arange(2 * rows.size)
-    replaced = np.concatenate([first, second])
-    halves[both, replaced] = np.concatenate([middle, middle])
-    of_middle = integrand(middle)
-    of_halves[both, replaced] = np.concatenate([of_middle, of_middle])
-    return halves, of_halves
+    halves, of_halves = np.concatenate([triangles] * 2), np.concatenate([corners] * 2)
+    both, replaced = np.arange(2 * rows.size), np.concatenate([first, second])
+    halves[both, replaced] = np.concatenate([middle] * 2)
+    of_halves[both, replaced] = known + np.concatenate([rows] * 2)
+    return halves, of_halves, middle
 
 
 class Envelope(NamedTuple):
@@ -741,8 +783,8 @@ def worst_case_rdp(round_: WorstCaseRounds, orders: ArrayLike) -> FloatArray | N
     return np.asarray(np.fmin(np.log1p(grown) / (order - 1), round_.round.pure * (1 + _ROUNDING)))
 
 
-def corner_rdp(eps0: float, k: float, n: float, top: int) -> FloatArray:
-    """Return the largest Rényi divergence of 2RR, both ways, and 3RR for λ = 2…top: a lower bound.
+def corner_rdp(eps0: float, k: float, n: float, orders: ArrayLike) -> FloatArray:
+    """Return the largest Rényi divergence of 2RR, both ways, and 3RR at each order: a lower bound.
 
     Parameters
     ----------
@@ -750,16 +792,17 @@ def corner_rdp(eps0: float, k: float, n: float, top: int) -> FloatArray:
         In [0.01, 20].
     k, n : float
         1 ≤ k ≤ n.
-    top : int
+    orders : array of int, 1-dimensional
         In [2, 4096].
     """
     three = three_symbol_loss(eps0, k, n, cells=_CORNER_CELLS, depth=_CORNER_DEPTH)
-    orders = orders_up_to(top)
+    order = np.asarray(orders, dtype=float)
     with np.errstate(over="ignore", invalid="ignore"):
-        levels = np.log1p(three.growth(orders - 1.0)) / (orders - 1)
+        levels = np.log1p(three.growth(order - 1)) / (order - 1)
     # Where powers leave the doubles that of 2RR stands alone.
     known = np.where(np.isfinite(levels), levels, np.nan)
-    return np.fmax(lower_rdp_table(eps0, k, n, top), known)
+    two = lower_rdp_table(eps0, k, n, int(order.max()))
+    return np.asarray(np.fmax(two[order.astype(int) - 2], known))
 
 
 def composition_delta(eps: float, eps0: float, k: float, n: float, composition: ArrayLike) -> float:

@@ -45,11 +45,11 @@ COARSE_ORDER = 512
 _CLAIMED_POINTS = 8
 """Points of the claimed composition while a slider moves: 2 ms each."""
 _COMPOSED_POINTS, _COMPOSED_APART = 64, 30
-"""Most points of compositions: of one round, and where each has a round of its own of 10 ms."""
+"""Most points of compositions: of one round, and where each has a round of its own of 5 ms."""
 _LEVEL_POINTS = 30
-"""Most points of the Rényi levels of clones where each has a round of its own, of 20 ms."""
+"""Most points of the Rényi levels of clones where each has a round of its own, of 5 ms."""
 _WORST_APART = 7
-"""Most points of the worst case where each has a round of its own, of 0.4 to 4 s."""
+"""Most points of the worst case where each has a round of its own, of 0.05 to 0.5 s."""
 _MAX_LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
 _OWN_POINTS, _OWN_APART = 16, 8

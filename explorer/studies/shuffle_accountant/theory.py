@@ -363,9 +363,7 @@ def corner_levels(points: Rounds, context: Context) -> FloatArray:
     rows, which = points.distinct()
     for i, (local, sampled, clients) in enumerate(rows.tolist()):
         context.check()
-        order = points.order[which == i].astype(int)
-        table = rdp.corner_rdp(local, sampled, clients, int(order.max()))
-        value[which == i] = table[order - 2]
+        value[which == i] = rdp.corner_rdp(local, sampled, clients, points.order[which == i])
     return value
 
 
