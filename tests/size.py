@@ -25,7 +25,7 @@ BUDGET = {
     "release": (49, 69_000),
     "studies": (144, 266_800),
     "top": (11, 10_200),
-    "ui": (123, 295_000),
+    "ui": (125, 304_500),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09

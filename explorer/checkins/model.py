@@ -410,6 +410,8 @@ class Preview:
         All rows that were inspected, including `rows`.
     serials : str
         In a spreadsheet, the `Mapping.time_format` of dates without a format.
+    encoding_confidence : float
+        How sure the detection of the encoding is, 0…1; 1 if it was given or needs no detection.
     """
 
     basename: str
@@ -425,6 +427,7 @@ class Preview:
     layers: tuple[str, ...] = ()
     sample: tuple[tuple[str, ...], ...] = field(default=(), repr=False, compare=False)
     serials: str = ""
+    encoding_confidence: float = 1.0
 
     @property
     def suggested(self) -> Mapping:

@@ -17,6 +17,7 @@ from explorer.checkins import LoadCancelled, Mapping, sources
 from explorer.checkins.parsing.row_rules import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.preview import first_region
+from explorer.ui.dialogs.answer_cards import CHOOSE
 from explorer.ui.panels.time_range import month_ranges
 from tests import snapshots
 from tests.ui.map_page import MapPage, made_checkins, opened
@@ -208,23 +209,24 @@ def test_unclear_columns_are_asked_for(map_page: MapPage, tmp_path) -> None:
         map_page.data.open(path)
     dialog = map_page.panel.dialog("mapping")
     assert dialog.table.rowCount() > 5
-    assert "comma" in dialog._detected()
-    for combo in dialog.combos.values():
-        combo.setCurrentIndex(0)
+    assert dialog.reading.delimiter.currentText() == ", comma"
+    for card in (dialog.person, dialog.position):
+        card.options[card.other].radio.click()
     assert not dialog.load_button.isEnabled()
-    assert "user" in dialog.problem
+    assert dialog.problem == CHOOSE
+    boxes = dialog.person.boxes | dialog.position.boxes
     for role, name in (("user", "b"), ("lat", "b"), ("lon", "a")):
-        dialog.combos[role].setCurrentIndex(dialog.combos[role].findText(name))
+        boxes[role].setCurrentIndex(boxes[role].findText(name))
     assert "chosen twice" in dialog.problem
-    dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("d"))
+    boxes["lat"].setCurrentIndex(boxes["lat"].findText("d"))
     assert dialog.problem.startswith("None")
     snapshots.check(dialog.table.item(0, 3).toolTip())
-    dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
+    boxes["lat"].setCurrentIndex(boxes["lat"].findText("c"))
     assert not dialog.load_button.isEnabled()  # answers are complete but not confirmed
-    for card in dialog.questions.cards.values():
+    for card in dialog.cards.values():
         map_page.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert dialog.problem == ""
-    snapshots.check(dialog.verdict.text())
+    assert dialog.verdict.text() == ""
     with map_page.qtbot.waitSignal(map_page.data.loaded):
         map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert map_page.data.current.users == 7

@@ -31,6 +31,11 @@ def choose(map_page: MapPage, combo, value: str) -> None:
     map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("mapping").problem != READING_FILE)
 
 
+def confirm_all(dialog) -> None:
+    for card in dialog.cards.values():
+        card.button.click()
+
+
 def asked(map_page: MapPage, path):
     with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
         map_page.data.open(path, ask=True)
@@ -42,13 +47,13 @@ def test_another_delimiter_is_looked_at_and_loaded(map_page: MapPage, tmp_path) 
     # Six fields by commas, three by semicolons: both are possible.
     path.write_text("".join(f"{i % 5},x;48.{i:03d},1;11.{i:03d},2,3\n" for i in range(30)))
     dialog = asked(map_page, path)
-    assert dialog.delimiter.currentData() == dialog.preview.delimiter
+    assert dialog.reading.delimiter.currentData() == dialog.preview.delimiter
     assert dialog.dialect is None
-    choose(map_page, dialog.delimiter, ";")
+    choose(map_page, dialog.reading.delimiter, ";")
     assert dialog.table.columnCount() == 3
     assert dialog.table.item(0, 0).text() == "0,x"
-    assert "semicolon" in dialog.detected.text()
-    choose(map_page, dialog.delimiter, ",")
+    assert dialog.reading.columns["delimiter"].remark.text() == "3 columns"
+    choose(map_page, dialog.reading.delimiter, ",")
     assert dialog.dialect is None or dialog.dialect.delimiter == ","
     assert dialog.table.columnCount() == 5
     dialog.reject()
@@ -64,18 +69,18 @@ def test_columns_named_e7_are_converted_when_they_are_chosen(map_page: MapPage, 
     path.write_text(names + rows)
     dialog = asked(map_page, path)
     assert dialog.system.crs != "E7"  # two matching pairs: neither is chosen
+    card = dialog.position
+    card.options[card.other].radio.click()
     for role, column in (("lat", 3), ("lon", 4)):
-        dialog.combos[role].setCurrentIndex(column + 1)
+        card.boxes[role].setCurrentIndex(column + 1)
     assert dialog.mapping.crs == "E7"
     for role, column in (("lat", 5), ("lon", 6)):
-        dialog.combos[role].setCurrentIndex(column + 1)
+        card.boxes[role].setCurrentIndex(column + 1)
     assert dialog.mapping.crs is None
     for role, column in (("lat", 1), ("lon", 2)):
-        dialog.combos[role].setCurrentIndex(column + 1)
-    dialog.combos["user"].setCurrentIndex(1)
-    map_page.qtbot.waitUntil(lambda: not dialog.system.problem)
-    for card in dialog.questions.cards.values():
-        card.confirm()
+        card.boxes[role].setCurrentIndex(column + 1)
+    map_page.qtbot.waitUntil(card.button.isEnabled)
+    confirm_all(dialog)
     assert dialog.problem == ""
     with map_page.qtbot.waitSignal(map_page.data.loaded):
         dialog.load_button.click()
@@ -107,11 +112,12 @@ def test_an_encoding_is_tried_refused_and_loaded(map_page: MapPage, tmp_path) ->
     rows = "".join(f"Jörg{i % 3},48.{i:03d},11.{i:03d}\n" for i in range(30))
     path.write_bytes(("user,lat,lon\n" + rows).encode())
     dialog = asked(map_page, path)
-    choose(map_page, dialog.encoding, "utf-16")
+    choose(map_page, dialog.reading.encoding, "utf-16")
     assert "UTF-16" in dialog.problem
     assert dialog.verdict.text() == dialog.problem
+    assert not any(card.button.isEnabled() for card in dialog.cards.values())
     assert not dialog.load_button.isEnabled()
-    choose(map_page, dialog.encoding, "latin-1")
+    choose(map_page, dialog.reading.encoding, "latin-1")
     assert dialog.problem == ""
     assert dialog.table.item(0, 0).text() == "JÃ¶rg0"
     assert dialog.dialect.encoding == "latin-1"
@@ -128,10 +134,10 @@ def test_the_guess_follows_what_is_chosen(map_page: MapPage, tmp_path) -> None:
     )
     dialog = asked(map_page, path)
     assert dialog.mapping.user == 0
-    choose(map_page, dialog.delimiter, ",")
+    choose(map_page, dialog.reading.delimiter, ",")
     assert dialog.mapping.missing
-    assert "Choose the column" in dialog.problem
-    choose(map_page, dialog.delimiter, "|")
+    assert not dialog.load_button.isEnabled()
+    choose(map_page, dialog.reading.delimiter, "|")
     assert (dialog.mapping.user, dialog.mapping.lat, dialog.mapping.lon) == (0, 1, 2)
     assert dialog.problem == ""
 
@@ -152,7 +158,7 @@ def test_looking_again_keeps_the_window_alive(
         raise LoadCancelled
 
     monkeypatch.setattr(open_checkins.checkins, "sniff_files", slow)
-    dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
+    dialog.reading.delimiter.setCurrentIndex(dialog.reading.delimiter.findData(","))
     map_page.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()
     assert dialog.problem == READING_FILE
@@ -189,38 +195,3 @@ def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
     assert not np.array_equal(*pictures)
     assert dots[0].shape == dots[-1].shape
     assert not np.array_equal(dots[0], dots[-1])
-
-
-def test_every_question_can_be_confirmed_without_scrolling(map_page: MapPage, tmp_path) -> None:
-    """A card shows at most six candidates; long ones are elided."""
-    names = ["ride_id", "casual", "start_lat", "start_lng", "end_lat", "end_lng", "began", "ended"]
-    path = tmp_path / "rides.csv"
-    rows = [
-        f"R{i},{'casual rider who never signed in ' * 2}{i % 12},48.{i:03d},11.{i:03d},48.{i:03d},"
-        f"12.{i:03d},2023-05-01 08:{i:02d}:00,2023-05-01 09:{i:02d}:00"
-        for i in range(40)
-    ]
-    path.write_text("\n".join([",".join(names), *rows]))
-    dialog = asked(map_page, path)
-    dialog.resize(984, 730)
-    dialog.show()
-    cards = dialog.questions
-    map_page.qtbot.waitUntil(lambda: cards.height() >= cards.widget().height() > 0)
-    assert set(cards.cards) >= {"user", "position", "time"}
-    for card in cards.cards.values():
-        bottom = card.button.mapTo(dialog, card.button.rect().bottomLeft()).y()
-        assert bottom < dialog.rows.mapTo(dialog, dialog.rows.rect().topLeft()).y()
-        for radio in card.answers.buttons():
-            assert radio.fontMetrics().horizontalAdvance(radio.text()) <= radio.width() - 20
-    # Enter confirms one answer after the other, then opens: the focus goes before it.
-    for card in cards.cards.values():
-        if not card.button.isEnabled():
-            assert dialog.focusWidget() is card.answers.button(0)
-            map_page.qtbot.keyClick(card.answers.button(0), Qt.Key.Key_Space)
-            card.button.setFocus()
-        assert dialog.focusWidget() is card.button
-        map_page.qtbot.keyClick(card.button, Qt.Key.Key_Return)
-        assert card.is_confirmed
-    assert dialog.problem == ""
-    assert dialog.focusWidget() is dialog.load_button
-    dialog.reject()

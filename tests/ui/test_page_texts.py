@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication
 
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
+from explorer.ui.dialogs.open_checkins import MappingDialog
 from tests.release.plans import opened
 from tests.snapshots import check
 from tests.ui.page_texts import menu_texts, texts
@@ -120,7 +121,8 @@ def test_texts_of_the_tools(open_window, settled, qtbot, tmp_path, monkeypatch) 
     with qtbot.waitSignal(window.data.mapping_needed):
         window.files.open_data(file, ask=True)
     dialog = window.data_panel.dialog("mapping")
-    assert isinstance(dialog, QDialog)
+    assert isinstance(dialog, MappingDialog)
+    qtbot.waitUntil(lambda: dialog.rows.outline.total is not None)
     pages.add("Open check-ins", texts(dialog))
     dialog.reject()
     pages.check()

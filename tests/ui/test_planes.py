@@ -48,11 +48,13 @@ def gazing(open_window: Any, qtbot: Any, table: Path, settled: Any) -> Any:
     window = open_window(data=table, values=(("resolution", "16"),))
     dialog = asked(window, qtbot)
     assert "declare which range they have" in dialog.request.reason
-    assert dialog.plane.on.isChecked()
+    assert dialog.plane.is_on
     assert not dialog.load_button.isEnabled()
     assert "Declare the range" in dialog.verdict.text()
     dialog.plane.take_picture(picture(table.parent / "park.png"))
     assert dialog.plane.text == PLANE.text
+    for card in (dialog.position, dialog.time):
+        card.button.click()
     assert dialog.load_button.isEnabled()
     dialog._accept()
     qtbot.waitUntil(lambda: window.session.state.selection is not None)

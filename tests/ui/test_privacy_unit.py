@@ -5,6 +5,7 @@ from __future__ import annotations
 from explorer.checkins import Mapping
 from explorer.checkins.model import Candidate, Dialect, Preview, Question
 from explorer.ui.controllers.data_controller import MappingRequest, asked_today, with_stored_mapping
+from explorer.ui.dialogs.answer_cards import CHOOSE
 from explorer.ui.dialogs.open_checkins import MappingDialog
 
 ROWS = tuple((f"ride {i}", f"2024-01-0{i}T10:00:00Z", f"40.{i}", f"-74.{i}") for i in range(1, 8))
@@ -28,14 +29,23 @@ def preview(user: int | None = None, questions: tuple[Question, ...] = ()) -> Pr
 def test_no_user_column_can_be_said_in_the_dialog(qtbot, tmp_path) -> None:
     dialog = MappingDialog(MappingRequest((tmp_path / "rides.csv",), preview(), ""))
     qtbot.addWidget(dialog)
+    card = dialog.person
     assert not dialog.load_button.isEnabled()
+    assert not any(radio.isEnabled() for radio in card.units.values())
+    card.options[card.none].radio.click()
+    assert not card.button.isEnabled()  # what is protected instead is still open
     for unit in ("row", "file"):
-        dialog.unit.setCurrentIndex(dialog.unit.findData(unit))
+        card.units[unit].click()
         assert (dialog.mapping.user, dialog.mapping.unit) == (None, unit)
+        assert not dialog.load_button.isEnabled()  # a changed answer is not confirmed
+        card.button.click()
         assert dialog.load_button.isEnabled()
-    dialog.combos["user"].setCurrentIndex(1)
+    card.options[card.other].radio.click()
+    assert dialog.problem == CHOOSE
+    card.boxes["user"].setCurrentIndex(1)
     assert (dialog.mapping.user, dialog.mapping.unit) == (0, None)
-    dialog.unit.setCurrentIndex(dialog.unit.findData("row"))
+    card.options[card.none].radio.click()
+    card.units["row"].click()
     assert (dialog.mapping.user, dialog.mapping.unit) == (None, "row")
 
 
@@ -57,6 +67,6 @@ def test_a_former_user_column_is_asked_about_once_with_itself_preselected(qtbot,
         dialog = MappingDialog(MappingRequest((tmp_path / "rides.csv",), again, ""))
         qtbot.addWidget(dialog)
         assert not dialog.load_button.isEnabled()
-        dialog.questions.cards["user"].confirm()
+        dialog.person.button.click()
         assert dialog.mapping.user == 0
         assert dialog.load_button.isEnabled()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.ui.dialogs.open_checkins import NONE_RED, READING_FILE
+from explorer.ui.dialogs.first_rows import ALL_READ
+from explorer.ui.dialogs.open_checkins import BY_NAME, READING_FILE
 from explorer.ui.dialogs.reading_fields import TYPED
 from tests import snapshots
 from tests.ui.map_page import MapPage, opened
@@ -44,17 +45,17 @@ def load(map_page: MapPage, dialog) -> None:
 def test_a_german_table_opens_with_its_zone(map_page: MapPage, tmp_path: Path) -> None:
     dialog = asked(map_page, table(tmp_path, "K-1;20.10.2025 00:55;48,2081;16,3713;Café"))
     fields = dialog.reading
-    assert "German names" in dialog.detected.text()
+    assert fields.columns["header"].remark.text() == "German names"
     assert fields.decimal.currentData() == ","
-    assert fields.hints[0].text() == "48,2081 is read as 48.2081"
+    assert fields.columns["decimal"].remark.text() == "48,2081 is 48.2081"
     assert fields.times.currentText() == "20.10.2025 00:55"
-    assert fields.hints[1].text().startswith("day.month.year")
+    assert fields.columns["times"].remark.text() == "day.month.year"
     assert not any("%" in fields.times.itemText(i) for i in range(fields.times.count()))
     fields.zone.setText("Europe/Wien")
     snapshots.check(dialog.problem)
     assert not dialog.load_button.isEnabled()
     fields.zone.setText("Europe/Vienna")
-    assert fields.hints[2].text().startswith("00:55 there is 22:55 UTC")
+    assert fields.columns["zone"].remark.text() == "00:55 is 22:55 UTC the day before"
     assert dialog.problem == ""
     load(map_page, dialog)
     data = map_page.data.current
@@ -68,17 +69,19 @@ def test_the_order_of_day_and_month_must_be_chosen(map_page: MapPage, tmp_path: 
     with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
         map_page.data.open(path)
     dialog = map_page.panel.dialog("mapping")
-    card = dialog.questions.cards["time_format"]
-    assert card.candidate.fields == (("time_format", "%d/%m/%Y %H:%M"),)
-    times = dialog.reading.times
+    card, times = dialog.time, dialog.reading.times
     assert dialog.problem.startswith("Choose what 03/04/2025 10:10 means")
+    assert card.orders.checkedId() == -1  # nothing is preselected
+    assert not card.button.isEnabled()
     assert not dialog.load_button.isEnabled()
     offered = [times.itemText(i) for i in range(3)]
     assert offered[1:] == ["03/04/2025 10:10: 3 April 2025", "03/04/2025 10:10: 4 March 2025"]
-    times.setCurrentIndex(2)
-    assert card.candidate.fields == (("time_format", "%m/%d/%Y %H:%M"),)
+    times.setCurrentIndex(1)
+    assert card.orders.checkedId() == 0
+    card.orders.button(1).click()
+    assert times.currentText() == offered[2]
     assert not dialog.load_button.isEnabled()
-    card.confirm()
+    card.button.click()
     assert dialog.problem == ""
     load(map_page, dialog)
     assert map_page.data.current.last_time == "2025-03-04T10:59:00Z"
@@ -87,7 +90,10 @@ def test_the_order_of_day_and_month_must_be_chosen(map_page: MapPage, tmp_path: 
 def test_an_example_is_typed(map_page: MapPage, tmp_path: Path) -> None:
     dialog = asked(map_page, table(tmp_path, time="2025-{day}-01T10:{i}"))
     assert dialog.mapping.time is None  # no such month
-    dialog.combos["time"].setCurrentIndex(dialog.combos["time"].findData(1))
+    card = dialog.time
+    card.options[card.other].radio.click()
+    assert "Choose the column with the time" in dialog.problem
+    card.boxes["time"].setCurrentIndex(card.boxes["time"].findData(1))
     fields = dialog.reading
     fields.times.setCurrentIndex(fields.times.findData(TYPED))
     assert fields.example.isVisibleTo(dialog)
@@ -131,6 +137,7 @@ def test_red_cells_say_why_and_keys_reach_them(map_page: MapPage, tmp_path: Path
     )
     rows = dialog.rows
     dialog.show()
+    map_page.qtbot.waitUntil(lambda: rows.outline.total is not None)
     said = []
     for _ in range(5):
         map_page.qtbot.keyClick(rows.next_button, Qt.Key.Key_Space)
@@ -149,8 +156,8 @@ def test_red_cells_say_why_and_keys_reach_them(map_page: MapPage, tmp_path: Path
 
 def test_good_rows_are_not_red(map_page: MapPage, tmp_path: Path) -> None:
     dialog = asked(map_page, table(tmp_path))
-    assert dialog.rows.line.text() == NONE_RED
-    assert not dialog.rows.next_button.isEnabled()
+    assert dialog.rows.line.text().endswith(ALL_READ)
+    assert not dialog.rows.next_button.isVisibleTo(dialog)
     dialog.reject()
 
 
@@ -161,17 +168,19 @@ def test_swapped_columns_are_put_right_by_a_button(map_page: MapPage, tmp_path: 
     with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
         map_page.data.open(path)
     dialog = map_page.panel.dialog("mapping")
-    card = dialog.questions.cards["position"]
-    assert "swapped" in card.question.text
+    card = dialog.position
+    assert "swapped" in card.why.text()
     assert dialog.mapping.lat == 2  # the other order is preselected
     assert not dialog.load_button.isEnabled()
     card.answers.button(1).click()
     assert dialog.mapping.lat == 1
+    assert dialog.rows.header.roles[1] == "latitude"
     assert dialog.swap_button.isVisibleTo(dialog)
     dialog.swap_button.click()
     assert (dialog.mapping.lat, dialog.mapping.lon) == (2, 1)
     assert not dialog.swap_button.isVisibleTo(dialog)
-    assert card.candidate is card.question.candidates[0]
-    card.confirm()
+    assert card.answers.checkedId() == 0
+    assert dialog.person.button.text() == BY_NAME
+    card.button.click()
     load(map_page, dialog)
     assert map_page.data.current.extent[0] == pytest.approx(35.2)

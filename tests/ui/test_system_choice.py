@@ -57,8 +57,10 @@ def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(
     map_page: MapPage, metres
 ) -> None:
     dialog = asked(map_page, metres)
-    assert "not degrees" in dialog.questions.cards["crs"].question.text
+    card = dialog.position
+    assert "not degrees" in card.why.text()
     assert dialog.problem == NOT_YET
+    assert not card.button.isEnabled()
     assert not dialog.load_button.isEnabled()
     choose(map_page, dialog.system.system, "EPSG:25832")
     assert "52.0" in dialog.system.where.text()
@@ -66,7 +68,7 @@ def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(
     choose(map_page, dialog.system.system, "EPSG:25833")
     assert dialog.system.where.text() == "first row: 52.000° N, 13.000° E"
     assert not dialog.load_button.isEnabled()
-    dialog.questions.cards["crs"].confirm()
+    dialog.position.button.click()
     assert dialog.problem == ""
     load(map_page, dialog)
     data = map_page.data.current
@@ -87,7 +89,7 @@ def test_another_system_is_named_by_its_number(map_page: MapPage, metres) -> Non
         map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING_UP)
         assert problem in dialog.problem
         assert dialog.problem
-    dialog.questions.cards["crs"].confirm()
+    dialog.position.button.click()
     assert dialog.problem == ""
     load(map_page, dialog)
     assert map_page.data.current.mapping.crs == "EPSG:32633"
@@ -119,12 +121,11 @@ def test_a_sheet_is_chosen_looked_at_and_loaded(map_page: MapPage, tmp_path) -> 
     path = tmp_path / "book.xlsx"
     book.save(path)
     dialog = asked(map_page, path)
-    card = dialog.questions.cards["layer"]
-    assert [one.text for one in card.question.candidates] == ["Friends", "Check-ins"]
+    layer = dialog.reading.layer
+    assert [layer.itemText(i) for i in (1, 2)] == ["Friends", "Check-ins"]
     assert "layer or sheet" in dialog.problem
-    card.answers.button(1).click()
-    map_page.qtbot.waitUntil(lambda: dialog.problem != READING_FILE)
-    assert not dialog.questions.cards
+    choose(map_page, layer, "Check-ins")
+    assert all(card.is_confirmed for card in dialog.cards.values())
     assert dialog.table.columnCount() == 4
     assert dialog.problem == ""
     assert "Excel" in dialog.detected.text()

@@ -307,6 +307,7 @@ def _preview(
         tuple(problems),
         questions=questions,
         sample=sample,
+        encoding_confidence=detected.confidence,
     )
 
 

@@ -409,6 +409,16 @@ class KnownBackground(Struct):
     """Nanoseconds since 1970."""
 
 
+class KnownAnswers(Struct):
+    """Confirmed answers about check-in files of one header and format."""
+
+    like: Hash
+    """Of the header and the format."""
+    file: FileName
+    """Which file they were confirmed for."""
+    columns: Columns
+
+
 class Window(Struct):
     """A session file; fields are read one by one."""
 
@@ -424,6 +434,8 @@ class Window(Struct):
     """Of `Place`."""
     backgrounds: list[Any] = []
     """Of `KnownBackground`, the latest first."""
+    answers: list[Any] = []
+    """Of `KnownAnswers`, the latest first."""
     found: list[Any] = []
     """Of `Key`: commands last run by Ctrl+K, the latest first."""
     visits: list[Any] = []

@@ -144,7 +144,9 @@ class MainWindow(WindowFrame):
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         # Asked here: a file may be opened before the map and its panel exist.
-        self.data.mapping_needed.connect(lambda request: self.data_panel.ask_mapping(request))
+        self.data.mapping_needed.connect(
+            lambda request: self.data_panel.ask_mapping(request, self.session_store)
+        )
         self.data.import_requested.connect(lambda request: self.data_panel.ask_import(request))
         self.data.unpack_requested.connect(lambda request: self.data_panel.ask_unpack(request))
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))

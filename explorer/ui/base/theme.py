@@ -74,6 +74,11 @@ DARK = Palette(
 )
 
 
+def chrome_for(palette: QPalette) -> Palette:
+    """Return the colours of panels and controls that match a widget's palette."""
+    return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+
+
 class Theme(QObject):
     """Current theme of the window.
 
@@ -278,6 +283,9 @@ def _sheet(c: Palette) -> str:
     QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
     QCheckBox[wrong="true"], QRadioButton[wrong="true"] {{ color: {c.bad}; }}
     QComboBox[flat="true"][wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
+    QComboBox[tight="true"] {{ padding: 2px 0 2px 6px; }}
+    QComboBox[tight="true"]::drop-down {{ width: 12px; }}
+    QComboBox[flat="true"][doubtful="true"] {{ border: 1px solid {c.warn}; }}
     QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
     QComboBox[title="true"] {{ background: transparent; border: 1px solid transparent;
                  font-weight: 600; padding: 0 2px 0 0; min-height: 16px; }}
@@ -306,6 +314,7 @@ def _sheet(c: Palette) -> str:
     QToolButton[quiet="true"]:focus {{ border-color: {c.accent}; }}
     QToolButton#run {{ padding: 1px; }}
     QToolButton#link {{ color: {c.accent}; padding: 2px 0; }}
+    QToolButton#link[low="true"] {{ padding: 0; font-size: 8.5pt; }}
     QToolButton#link:hover {{ border-color: transparent; text-decoration: underline; }}
     QToolButton#link:disabled {{ color: {faded}; }}
     QToolButton#link::menu-indicator {{ image: none; width: 0; }}
@@ -316,6 +325,19 @@ def _sheet(c: Palette) -> str:
     QPushButton#section:hover {{ border-bottom-color: {c.accent}; }}
     QPushButton#section:focus, QPushButton#section:checked:focus {{
         color: {c.accent}; border-color: transparent; border-bottom-color: {c.accent}; }}
+    QTableView[plain="true"] QTableCornerButton::section {{ background: transparent;
+                                                             border: none; }}
+    QAbstractScrollArea::corner {{ background: transparent; border: none; }}
+    QFrame#card QRadioButton {{ spacing: 8px; }}
+    QFrame#card QRadioButton::indicator {{ width: 12px; height: 12px; border-radius: 7px;
+                 border: 1px solid {c.edge}; background: {c.field}; }}
+    QFrame#card QRadioButton::indicator:hover, QFrame#card QRadioButton::indicator:focus,
+    QFrame#card QRadioButton::indicator:checked {{ border-color: {c.accent}; }}
+    QFrame#card QRadioButton::indicator:checked {{ background: qradialgradient(cx: 0.5, cy: 0.5,
+                 radius: 0.5, fx: 0.5, fy: 0.5, stop: 0.6 {c.accent}, stop: 0.7 {c.field}); }}
+    QFrame#card QRadioButton::indicator:disabled {{ background: {c.panel};
+                 border-color: {c.border}; }}
+    QFrame#card QRadioButton:focus {{ color: {c.accent}; }}
     QFrame#card {{ background: {c.panel}; border: 1px solid {c.border}; border-radius: 6px; }}
     QFrame#tour {{ background: {c.field}; border: 1px solid {c.accent}; border-radius: 6px; }}
     #card-title {{ font-weight: 700; }}
@@ -327,6 +349,8 @@ def _sheet(c: Palette) -> str:
                                                       padding: 5px 13px; }}
     QPushButton#door:disabled {{ color: {faded}; background: {c.panel};
                                  border-color: {c.border}; }}
+    QPushButton#door[done="true"]:disabled {{ color: {c.good}; background: {c.good_back};
+                                              border-color: {c.good}; font-weight: 400; }}
     QPushButton#link {{ background: transparent; color: {c.accent}; font-weight: 600;
                         border: 1px solid transparent; padding: 1px 3px; margin-left: -4px;
                         text-align: left; }}
@@ -361,6 +385,7 @@ def _sheet(c: Palette) -> str:
         border-bottom: 1px solid {c.border}; padding: 4px 6px; color: {c.muted}; }}
     QTableView {{ gridline-color: {c.border}; border: 1px solid {c.border};
                   border-radius: 4px; }}
+    QTableView QHeaderView[plain="true"] {{ background: transparent; }}
     QTableView[plain="true"] {{ border: none; background: transparent;
         selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
     QLabel#faint, QLabel#beside {{ color: {c.muted}; font-size: 8pt; }}
@@ -368,6 +393,9 @@ def _sheet(c: Palette) -> str:
     QWidget#reason {{ color: {c.bad}; font-size: 8pt; }}
     QLabel#warning {{ color: {c.warn}; }}
     QLabel#muted {{ color: {c.muted}; }}
+    QLabel#field-name {{ font-size: 8.5pt; }}
+    QLabel#hint {{ color: {c.muted}; font-size: 8.5pt; }}
+    QLabel#hint[doubtful="true"] {{ color: {c.warn}; }}
     QLabel#heading {{ color: {c.muted}; font-weight: 600; }}
     QLabel#odds {{ font-size: 16pt; font-weight: 700; }}
     QLabel#tag {{ color: {c.accent}; background: {c.accent_soft}; border-radius: 3px;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -21,6 +22,7 @@ from explorer.engine.session.schema import (
     WINDOW_SCHEMA,
     Computing,
     Key,
+    KnownAnswers,
     KnownBackground,
     Place,
     SchemaError,
@@ -35,6 +37,7 @@ from explorer.engine.session.schema import (
 from explorer.files import write_whole
 
 if TYPE_CHECKING:
+    from explorer.checkins.model import Mapping as ColumnMapping, Preview
     from explorer.engine.session.session import Session, SessionState
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.study import Selection
@@ -193,7 +196,9 @@ MAX_RECENT = 10
 MAX_PARTS = 10_000
 MAX_FOLDED = 100
 MAX_FOUND = 20
+MAX_ANSWERS = 100
 MAX_VISITS = 4
+MAX_NAME = 500
 
 
 class SessionStore(QObject):
@@ -240,6 +245,8 @@ class SessionStore(QObject):
         self.recent: list[str] = []
         self.backgrounds: list[KnownBackground] = []
         """Files that were behind the map, latest first."""
+        self.answers: list[KnownAnswers] = []
+        """Confirmed answers about check-in files, latest first."""
         self.found: list[str] = []
         """Recent entries of the command palette, latest first."""
         self.visits: list[Visit] = []
@@ -308,6 +315,7 @@ class SessionStore(QObject):
         self.backgrounds = read_list(
             values.backgrounds, _background, "backgrounds", left_out, MAX_BACKGROUNDS_KEPT
         )
+        self.answers = read_list(values.answers, _answers, "answers", left_out, MAX_ANSWERS)
         self.found = read_list(values.found, _key, "found", left_out, MAX_FOUND)
         self.visits = read_list(values.visits, _visit, "visits", left_out, MAX_VISITS)
         self.start_page = values.start_page
@@ -399,6 +407,30 @@ class SessionStore(QObject):
         self.backgrounds = list(known)
         self._changed()
 
+    def recall(self, preview: Preview) -> tuple[str, dict[str, Any]] | None:
+        """Return the answers for files of the header and format of a preview.
+
+        Returns
+        -------
+        tuple of str and dict, or None
+            The file that they were confirmed for, and the fields of its mapping.
+        """
+        like = _likeness(preview)
+        known = next((one for one in self.answers if one.like == like), None)
+        return None if known is None else (known.file, plain(known.columns))
+
+    def remember(self, preview: Preview, mapping: ColumnMapping | None) -> None:
+        """Keep the answers for files of this header and format; None forgets them."""
+        like = _likeness(preview)
+        self.answers = [one for one in self.answers if one.like != like]
+        if mapping is not None:
+            raw = {k: v for k, v in mapping.stored().items() if v is not None}
+            # An answer that is too long to be stored is not kept.
+            with contextlib.suppress(SchemaError):
+                known = {"like": like, "file": preview.basename[:MAX_NAME], "columns": raw}
+                self.answers = [_answers(known, "answers"), *self.answers][:MAX_ANSWERS]
+        self._changed()
+
     def note_visit(self, visit: Visit) -> None:
         """Put a study first in the recent studies."""
         others = (v for v in self.visits if v.study != visit.study)
@@ -485,6 +517,7 @@ class SessionStore(QObject):
             "files": self._files_of(state),
             "recent": list(self.recent),
             "backgrounds": [plain(known) for known in self.backgrounds],
+            "answers": [plain(known) for known in self.answers],
             "found": list(self.found),
             "visits": [plain(visit) for visit in window.start.visits()],
             "start_page": self.start_page,
@@ -533,6 +566,17 @@ class SessionStore(QObject):
 
 def _place(raw: object, where: str) -> str:
     return read(raw, Place, where)
+
+
+def _likeness(preview: Preview) -> str:
+    """Return a hash of header and format of a file."""
+    dialect = preview.dialect
+    what = [dialect.format, dialect.delimiter, dialect.layer, *preview.columns]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+def _answers(raw: object, where: str) -> KnownAnswers:
+    return read(raw, KnownAnswers, where)
 
 
 def _background(raw: object, where: str) -> KnownBackground:

@@ -1,331 +1,238 @@
-"""Dialog that maps the columns of a file whose format is ambiguous, with its first rows."""
+"""Dialog that opens check-ins: how the file is read, its first rows, and open questions."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping as Table, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
+from typing import Any, Protocol
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QAbstractButton,
     QDialog,
-    QDialogButtonBox,
-    QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer import checkins
-from explorer.checkins.model import E7, Candidate, Dialect, Mapping, Preview, Question
-from explorer.checkins.parsing import encodings
+from explorer.checkins.errors import printable
+from explorer.checkins.model import E7, Candidate, Dialect, Format, Mapping, Preview, Question
 from explorer.checkins.parsing.ambiguities import remaining_questions
-from explorer.checkins.parsing.column_names import ENGLISH, language_of
 from explorer.checkins.parsing.crs import Points, is_e7, looks_swapped, points_of
-from explorer.checkins.parsing.numbers import has_fraction, number
-from explorer.checkins.parsing.row_rules import CellFault, bad_cells
-from explorer.checkins.parsing.times import time_formats
+from explorer.checkins.parsing.encodings import MIN_SURE_RATING, shown_encoding
+from explorer.checkins.parsing.guess_columns import OF_ROWS
+from explorer.checkins.parsing.numbers import coordinate_in, number
+from explorer.checkins.parsing.row_rules import bad_cells
 from explorer.checkins.readers import get_reader
+from explorer.geography.cities import shipped_cities
+from explorer.geography.coordinates import distance_km
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.base.styled import plain_label, plain_tip, styled_label
-from explorer.ui.base.theme import map_style_for
+from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
-from explorer.ui.dialogs.reading_fields import (
-    PlaneFields,
-    QuestionCards,
-    ReadingFields,
-    SystemFields,
-)
-from explorer.ui.widgets.boxes import ChoiceBox
+from explorer.ui.dialogs.answer_cards import AnswerCard, PersonCard, PositionCard, TimeCard
+from explorer.ui.dialogs.first_rows import FirstRows, Outline, outline_of
+from explorer.ui.dialogs.reading_fields import ReadingFields
+from explorer.ui.widgets.boxes import CheckBox
 
-NONE_RED = "Every cell shown can be read."
-MOVE = "Move to a red cell to read what is wrong with it."
-
-
-class FirstRows(QWidget):
-    """Table, with the error and remedy of the selected cell below it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._faults: dict[tuple[int, int], CellFault] = {}
-        self.table = QTableWidget()
-        self.table.setAccessibleName("The first rows of the file")
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.table.setTabKeyNavigation(False)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.currentCellChanged.connect(self._say)
-        self.line = styled_label("muted", word_wrap=True)
-        self.line.setAccessibleName("Problem with the cell")
-        self.next_button = QPushButton("Next &red cell")
-        self.next_button.setToolTip("Go to the next cell that cannot be read, row by row")
-        self.next_button.setAutoDefault(False)
-        self.next_button.clicked.connect(self.next_error)
-        below = QHBoxLayout()
-        below.addWidget(self.line, 1)
-        below.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignTop)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.table, 1)
-        box.addLayout(below)
-
-    def hasHeightForWidth(self) -> bool:
-        """Return False: the height does not depend on the width, the rows scroll."""
-        return False
-
-    def show_rows(self, preview: Preview, shown: int) -> None:
-        """Show the first rows of a preview."""
-        self.preview, table = preview, self.table
-        rows = preview.rows[:shown]
-        width = max([len(preview.columns), *(len(row) for row in rows)])
-        with QSignalBlocker(table):
-            table.clear()
-            table.setRowCount(len(rows))
-            table.setColumnCount(width)
-            table.setHorizontalHeaderLabels(
-                [*preview.columns, *("(surplus)" for _ in range(width - len(preview.columns)))]
-            )
-            for r, row in enumerate(rows):
-                for c in range(width):
-                    table.setItem(r, c, QTableWidgetItem(row[c][:200] if c < len(row) else ""))
-            table.resizeColumnsToContents()
-            for c in range(width):
-                table.setColumnWidth(c, min(table.columnWidth(c) + 8, 260))
-
-    def judge(self, mapping: Mapping, roles: dict[int | None, str]) -> None:
-        """Mark the cells that a mapping cannot read."""
-        style, preview = map_style_for(self.palette()), self.preview
-        width, decimal = len(preview.columns), preview.dialect.decimal
-        self._faults = {}
-        for r in range(self.table.rowCount()):
-            result = bad_cells(preview.rows[r], mapping, decimal, width)
-            for c in range(self.table.columnCount()):
-                item = self.table.item(r, c)
-                assert item is not None
-                fault = result.get(c)
-                if fault is not None:
-                    self._faults[r, c] = fault
-                text = self.cell_problem(r, c)
-                item.setToolTip(plain_tip(text or item.text()))
-                item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
-                item.setBackground(QBrush(style.warn_back) if fault else QBrush())
-                item.setForeground(QBrush(style.warn_text) if fault else QBrush())
-        for c, name in enumerate(preview.columns):
-            header = self.table.horizontalHeaderItem(c)
-            assert header is not None
-            header.setText(f"{name}\n{roles[c]}" if c in roles else f"{name}\n ")
-            wanted = self.table.horizontalHeader().sectionSizeHint(c) + 8
-            self.table.setColumnWidth(c, max(self.table.columnWidth(c), wanted))
-        self.next_button.setEnabled(bool(self._faults))
-        self._say()
-
-    def cell_problem(self, row: int, column: int) -> str:
-        """Return row, column, error and remedy of a cell; empty if it is readable."""
-        fault = self._faults.get((row, column))
-        if fault is None:
-            return ""
-        names = self.preview.columns
-        name = f"“{names[column][:40]}”" if column < len(names) else "(surplus)"
-        remedy = fault.remedy[:1].upper() + fault.remedy[1:]
-        return f"Row {row + 1}, {name}: {fault.what}. {remedy}."
-
-    def next_error(self) -> None:
-        """Select the next unreadable cell, cyclically."""
-        here = (self.table.currentRow(), self.table.currentColumn())
-        red = sorted(self._faults)
-        if red:
-            self.table.setCurrentCell(*next((cell for cell in red if cell > here), red[0]))
-            self.table.setFocus()
-            self._say()
-
-    def _say(self, *_: int) -> None:
-        here = self.cell_problem(self.table.currentRow(), self.table.currentColumn())
-        self.line.setText(here or (MOVE if self._faults else NONE_RED))
-        style = map_style_for(self.palette())
-        self.line.setStyleSheet(f"color: {style.warn_text.name()};" if here else "")
-
-
-ROLES = (
-    ("user", "User", "Who checked in: any text or number", True),
-    ("lat", "Latitude or y", "Degrees, −90…90, north positive; or y of a plane", True),
-    ("lon", "Longitude or x", "Degrees, −180…180, east positive; or x of a plane", True),
-    ("time", "Time", "When; without it nothing counts as a duplicate", False),
-    ("location", "Location", "Id of the place; may be missing", False),
-    ("weight", "Weight", "How many check-ins the row stands for; 1 without it", False),
-    ("image", "Image", "Which picture x and y lie in; of a plane alone", False),
-)
-MNEMONICS = {
-    "lat": "L&atitude or y",
-    "lon": "L&ongitude or x",
-    "location": "Lo&cation",
-    "image": "Ima&ge",
-}
-"""Maximum length of the sample text used to detect the encoding."""
-UNITS = {
-    None: "All rows of one user",
-    "row": "One row: protects less",
-    "file": "The whole file",
-}
-"""Choices of the privacy unit: field `unit` of a mapping."""
-UNIT_HELP = (
-    "Without a column that names the person or device, protect one row (a person with many rows is "
-    "protected less) or the whole file (the map will be nearly pure noise). Releases need a column "
-    "that names the person."
-)
-DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
-SHOWN = 12
+SIZE_PX = 984, 680
 READING_FILE = "Looking at the file …"
+NONE_READABLE = "None of the first rows can be read with these settings."
+CONFIRMED, BY_NAME = "✓ Confirmed", "✓ Recognised by its name"
+QUESTIONS_OF = {
+    "user": ("user",),
+    "position": ("position", "crs", "plane"),
+    "time": ("time", "time_format"),
+}
+"""Keys of the questions that each card asks."""
+FIELDS_OF = {
+    "user": ("user", "unit"),
+    "position": ("lat", "lon", "order", "crs", "plane", "image"),
+    "time": ("time", "time_format"),
+}
+"""Fields of a mapping that each card's answer sets."""
+ONE_OF_TWO = "Only one position of a row is used. Open the file again for the other."
+NEAR_TOWN_KM = 100
+PEOPLE_PER_KM2 = 3000
+"""Density of a town, from whose population its radius follows."""
+
+
+def _town(lat: float, lon: float) -> str:
+    """Return in or near which town a position is, behind a colon; empty far from all."""
+    cities = shipped_cities()
+    around = (lat - 0.1, lon - 0.15, lat + 0.1, lon + 0.15)
+    city = next(iter(cities.visible(around, 1)), None) or cities.nearest(lat, lon)[0]
+    km = distance_km(lat, lon, city.latitude, city.longitude)
+    if km > NEAR_TOWN_KM:
+        return ""
+    inside = math.pi * km**2 * PEOPLE_PER_KM2 < city.population
+    return f": {'in' if inside else 'near'} {city.name}"
+
+
+class Remembered(Protocol):
+    """Answers that were confirmed for files of the same header and format."""
+
+    def recall(self, preview: Preview) -> tuple[str, dict[str, Any]] | None:
+        """Return the name of the file and the fields of its mapping, if any are known."""
+
+    def remember(self, preview: Preview, mapping: Mapping | None) -> None:
+        """Keep the answers for files like this; None forgets them."""
 
 
 class MappingDialog(QDialog):
-    """Preview of a file with a column choice per role, validated on each change.
+    """How a file is read, with its first rows and a card for person, position and time.
+
+    Parameters
+    ----------
+    request : MappingRequest
+    parent : QWidget, optional
+    memory : Remembered, optional
+        Where answers for files like this are kept.
 
     Signals
     -------
     load(tuple of Path, Mapping, Dialect or None)
-        *Load* was pressed; None if dialect and encoding are as detected.
+        *Open* was pressed; None if dialect and encoding are as detected.
     picture_chosen(Path)
-        Set with *Load*: picture whose size is the range of x and y.
+        Set with *Open*: picture whose size is the range of x and y.
     """
 
     load = Signal(object, object, object)
     picture_selected = Signal(object)
 
-    def __init__(self, request: MappingRequest, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        request: MappingRequest,
+        parent: QWidget | None = None,
+        memory: Remembered | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.request = request
+        self.request, self._memory = request, memory
         self.preview = request.preview
+        self.values: dict[str, Any] = {}
+        """Columns by role, with unit and order, as fields of the mapping."""
+        self.settled: dict[str, tuple[tuple[Any, ...], str]] = {}
+        """Answer of each card that needs no more confirmation, and why not."""
         self._refused = ""
         self._decimal: str | None = None
         self._encoding: str | None = None
-        self._order: str | None = None
         self._named_e7 = False
+        self._questions: tuple[tuple[object, ...], tuple[Question, ...]] = ((), ())
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
-        self.finished.connect(self._close_jobs)
         self._job.done.connect(self._preview_read)
         self._job.failed.connect(self._preview_failed)
-        self.setWindowTitle(f"Open {self.preview.basename}: choose its columns")
-        box = QVBoxLayout(self)
-        if request.reason:
-            box.addWidget(styled_label("notes", request.reason, word_wrap=True))
-        self.detected = styled_label("muted", self._detected(), word_wrap=True)
-        box.addWidget(self.detected)
-        box.addLayout(self._make_dialect())
-        box.addLayout(self._make_columns())
-        self.reading = ReadingFields()
-        self.reading.decimal_selected.connect(self._choose_decimal)
-        self.reading.changed.connect(self._check)
-        box.addWidget(self.reading)
-        self.plane = PlaneFields()
-        self.plane.changed.connect(self._check)
-        box.addWidget(self.plane)
-        self.system = SystemFields()
-        self.system.changed.connect(self._check)
-        box.addWidget(self.system)
-        self._boxes = {
-            "time_format": self.reading.times,
-            "decimal": self.reading.decimal,
-            "crs": self.system.system,
-            "layer": self.layer,
-            "encoding": self.encoding,
-        }
-        self._questions: tuple[tuple[object, ...], tuple[Question, ...]] = ((), ())
-        self.questions = QuestionCards()
-        self.questions.chosen.connect(self._answer)
-        self.questions.confirmed.connect(self._answer)
-        self.questions.confirmed.connect(self._focus_next)
-        box.addWidget(self.questions)
+        self._counting = LatestJob("counting lines", self, preempt_after_s=0.0)
+        self._counting.progress.connect(self._show_outline)
+        self._counting.done.connect(self._show_outline)
+        self.finished.connect(self._close_jobs)
+        self.setWindowTitle(f"Open {self.preview.basename}")
+        self._build()
+        self._connect()
+        self._show_preview()
+        self._focus_next()
+
+    # Parts -----------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.title = styled_label("subtitle", self.windowTitle())
+        self.detected = styled_label("muted")
+        top = QHBoxLayout()
+        top.addWidget(self.title, 1)
+        top.addWidget(self.detected)
+        self.reading = ReadingFields(self.preview)
         self.rows = FirstRows()
         self.table = self.rows.table
+        self.person, self.position = PersonCard(), PositionCard()
+        self.time = TimeCard(self.reading.example)
+        self.cards: dict[str, AnswerCard] = {
+            "user": self.person,
+            "position": self.position,
+            "time": self.time,
+        }
+        self.system, self.plane = self.position.system, self.position.plane
+        self.swap_button = self.position.swap_button
+        self.answers = QWidget()
+        row = QHBoxLayout(self.answers)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        for card in self.cards.values():
+            row.addWidget(card, 1)
+        self.verdict = styled_label("warning", word_wrap=True)
+        self.verdict.setFixedHeight(34)
+        self.verdict.setAccessibleName("What is left to do before the file can be opened")
+        self.remember = CheckBox("Remember for files like this", self)
+        self.remember.setToolTip(
+            "Keep these answers for files with the same header and format. Nothing is sent "
+            "anywhere, and the file is not changed."
+        )
+        cancel, self.load_button = QPushButton("Cancel"), QPushButton("Open")
+        self.load_button.setObjectName("door")
+        for button, width in ((cancel, 100), (self.load_button, 130)):
+            button.setFixedSize(width, 32)
+            button.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        self.load_button.clicked.connect(self._accept)
+        self.cancel_button = cancel
+        foot = QHBoxLayout()
+        foot.setSpacing(16)
+        for widget in (cancel, self.verdict, self.remember, self.load_button):
+            foot.addWidget(widget, int(widget is self.verdict))
+        foot.insertSpacing(3, 8)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 14, 20, 16)
+        box.setSpacing(6)
+        box.addLayout(top)
+        box.addWidget(self.reading)
         box.addWidget(self.rows, 1)
-        self.verdict = plain_label(word_wrap=True)
-        self.verdict.setAccessibleName("Whether the first rows can be read with these settings")
-        self.swap_button = QPushButton("&Swap latitude and longitude")
-        self.swap_button.setAutoDefault(False)
+        box.addWidget(self.answers)
+        box.addSpacing(12)
+        box.addLayout(foot)
+        self.setMinimumSize(*SIZE_PX)
+        self.resize(*SIZE_PX)
+
+    def _connect(self) -> None:
+        self.reading.reread.connect(self._choose_reading)
+        self.reading.encoding_confirmed.connect(lambda: self._confirm("encoding"))
+        for widget in (self.reading, self.system, self.plane):
+            widget.changed.connect(self._check)
+        for key, card in self.cards.items():
+            card.changed.connect(self._answer)
+            card.confirmed.connect(partial(self._confirm, key))
         self.swap_button.clicked.connect(self._swap)
-        text = QHBoxLayout()
-        text.addWidget(self.verdict, 1)
-        text.addWidget(self.swap_button)
-        box.addLayout(text)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.load_button = buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.load_button.setDefault(True)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        box.addWidget(buttons)
-        self.resize(984 if self.preview.questions else 800, 730 if self.preview.questions else 600)
-        self._show_preview()
-        if not self.load_button.isEnabled():
-            self._focus_next()
+        self.rows.more.toggled.connect(self._show_more)
+
+    def _show_more(self, more: bool) -> None:
+        """Show more lines in place of the cards, or the cards again."""
+        self.answers.setVisible(not more)
+        self.rows.show_more(more)
 
     def _focus_next(self) -> None:
         """Focus the next answer to confirm, or *Open* once there is none."""
-        (self.questions.next_stop or self.load_button).setFocus()
-
-    def _make_dialect(self) -> QHBoxLayout:
-        """Build the choice of delimiter and encoding, or of the layer or sheet."""
-        row = QHBoxLayout()
-        self.layer = ChoiceBox("Layer or sheet")
-        self.delimiter = ChoiceBox("Fields separated by")
-        self.encoding = ChoiceBox("Encoding")
-        preview = self.preview
-        layers = {"": "— choose —"} if preview.layers and not preview.dialect.layer else {}
-        layers |= {name: name for name in preview.layers or (preview.dialect.layer,)}
-        for combo, name, words, result in (
-            (self.layer, "La&yer or sheet", layers, preview.dialect.layer),
-            (self.delimiter, "&Fields separated by", DELIMITERS, preview.delimiter),
-            (self.encoding, "&Encoding", encodings.NAMES, preview.encoding),
+        if self.reading.confirm_button.isEnabled() and self.reading.confirm_button.isVisibleTo(
+            self
         ):
-            for value, text in words.items():
-                combo.addItem(text, value)
-            if combo.findData(result) < 0:
-                combo.addItem(repr(result), result)
-            combo.setCurrentIndex(combo.findData(result))
-            combo.currentIndexChanged.connect(
-                self._choose_encoding if combo is self.encoding else self._read_again
-            )
-            label = plain_label(name)
-            label.setBuddy(combo)
-            for widget in (label, combo):
-                row.addWidget(widget)
-                shown = preview.layers if combo is self.layer else preview.delimiter
-                widget.setVisible(bool(shown))
-        row.addStretch(1)
-        return row
+            self.reading.confirm_button.setFocus()
+            return
+        card = next((card for card in self.cards.values() if not card.is_confirmed), None)
+        (self.load_button if card is None else card.first_stop).setFocus()
 
-    def _make_columns(self) -> QGridLayout:
-        self.combos: dict[str, ChoiceBox] = {}
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        for place, (role, name, help_text, needed) in enumerate(ROLES):
-            combo = ChoiceBox(f"Column with the {name.lower()}")
-            combo.setToolTip(help_text)
-            combo.currentIndexChanged.connect(self._changed)
-            label = plain_label(MNEMONICS.get(role, f"&{name}") + (" *" if needed else ""))
-            label.setBuddy(combo)
-            label.setToolTip(help_text)
-            grid.addWidget(label, place // 3, 2 * (place % 3))
-            grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
-            grid.setColumnStretch(2 * (place % 3) + 1, 1)
-            self.combos[role] = combo
-        self.unit = ChoiceBox("What counts as one person?")
-        self.unit.setToolTip(UNIT_HELP)
-        for unit, words in UNITS.items():
-            self.unit.addItem(words, unit)
-        self.unit.currentIndexChanged.connect(self._unit_changed)
-        label = plain_label("What counts as one &person?")
-        label.setBuddy(self.unit)
-        label.setToolTip(UNIT_HELP)
-        row = QHBoxLayout()
-        row.addWidget(label)
-        row.addWidget(self.unit, 1)
-        grid.addLayout(row, len(ROLES) // 3, 2 * (len(ROLES) % 3), 1, 4)
-        return grid
+    def _set_tab_order(self) -> None:
+        stops: list[QWidget] = [self.reading.first.field, self.reading.confirm_button]
+        stops += [column.field for column in self.reading.columns.values()]
+        stops += [self.table, self.rows.next_button, self.rows.more]
+        for card in self.cards.values():
+            stops += card.stops
+        stops += [self.remember, self.load_button, self.cancel_button]
+        for before, after in pairwise(stops):
+            self.setTabOrder(before, after)
+
+    # Reading the file again ------------------------------------------------------------------
 
     def _read_again(self) -> None:
         """Read the beginning of the file again with the chosen dialect."""
@@ -353,21 +260,24 @@ class MappingDialog(QDialog):
     @property
     def _asked(self) -> tuple[str, str | None, str | None, str | None]:
         """Chosen dialect, and the layer or sheet."""
-        layer = self.layer.currentData() or None
-        return self.delimiter.currentData(), self._encoding, self._decimal, layer
+        layer = self.reading.layer.currentData() or None
+        return self.reading.delimiter.currentData(), self._encoding, self._decimal, layer
 
-    def _choose_encoding(self) -> None:
-        self._encoding = self.encoding.currentData()
-        self._read_again()
-
-    def _choose_decimal(self, decimal: str) -> None:
-        self._decimal = decimal
+    def _choose_reading(self) -> None:
+        """Read the file again with what was chosen above it."""
+        reading, dialect = self.reading, self.preview.dialect
+        if self.sender() is reading and reading.encoding.currentData() != dialect.encoding:
+            self._encoding = reading.encoding.currentData()
+        if reading.decimal.currentData() != dialect.decimal:
+            self._decimal = reading.decimal.currentData()
         self._read_again()
 
     def _preview_read(
         self, asked: tuple[str, str | None, str | None, str | None], preview: Preview
     ) -> None:
         if asked == self._asked:
+            if preview.columns != self.preview.columns:
+                self.settled.clear()
             self.preview, self._refused = preview, ""
             self._show_preview()
 
@@ -379,34 +289,102 @@ class MappingDialog(QDialog):
     def _show_preview(self) -> None:
         """Show columns and rows of the preview with the detected mapping."""
         preview = self.preview
-        self.detected.setText(self._detected())
         suggested = preview.suggested
-        self._order = suggested.order
-        for role, _name, _help, needed in ROLES:
-            combo = self.combos[role]
-            with QSignalBlocker(combo):
-                combo.clear()
-                combo.addItem("— choose —" if needed else "— none —", None)
-                for column, title in enumerate(preview.columns):
-                    combo.addItem(title, column)
-                guess = getattr(suggested, role)
-                combo.setCurrentIndex(0 if guess is None else guess + 1)
-        with QSignalBlocker(self.unit):
-            self.unit.setCurrentIndex(self.unit.findData(preview.suggested.unit))
-        cells = (cell for row in preview.rows for cell in row)
-        decimal = preview.dialect.decimal
-        fraction = next((cell for cell in cells if has_fraction(cell, decimal)), "")
+        names = ("user", "lat", "lon", "order", "time", "location", "weight", "unit")
+        self.values = {name: getattr(suggested, name) for name in names}
+        for card in self.cards.values():
+            card.forget_pick()
         with QSignalBlocker(self.reading):
-            self.reading.show_reading(decimal, preview.mapping.zone, fraction.strip())
-            self._show_times(suggested.time, preview.mapping.time_format)
+            self.reading.show_preview(preview, suggested.time, preview.mapping.time_format)
         with QSignalBlocker(self.plane):
+            self.plane.offer_images(preview.columns, suggested.image)
             self.plane.show_plane(preview.mapping.plane)
         with QSignalBlocker(self.system):
             self.system.place(self._points())
-            self.system.show_system(preview.mapping.crs)
+            self.system.show_system(preview.mapping.crs, preview.mapping.planar)
         self._named_e7 = preview.mapping.crs == E7
-        self.rows.show_rows(preview, SHOWN)
+        self.rows.show_rows(preview)
+        self._show_reason()
+        self._count_lines()
+        asked = {question.key for question in self._open_questions()}
+        for key, keys in QUESTIONS_OF.items():
+            if (reason := self._recognised(key)) and not asked.intersection(keys):
+                self.settled.setdefault(key, (self._answer_of(key), reason))
+        self._recall()
         self._check()
+
+    def _show_reason(self) -> None:
+        """Show why the file is asked about, unless a card says it."""
+        reason, before = self.request.reason, self.request.preview
+        if any(question.text in reason for question in before.questions):
+            reason = " ".join(before.problems)
+        shown = [f"The text is read as {shown_encoding(before.encoding)}."]
+        for text in (*shown, *(one for one in before.problems if "like a time" in one)):
+            reason = reason.replace(text, "")
+        reason = " ".join(reason.split())
+        self.rows.notes.setText(reason)
+        self.rows.notes.setVisible(bool(reason))
+
+    def _count_lines(self) -> None:
+        preview, source = self.preview, self.request.source
+        self.detected.setText(self._detected(None))
+        if not preview.delimiter or len(source) > 1 or not source[0].is_file():
+            return
+        self._counting.submit(
+            preview.dialect,
+            lambda task: outline_of(source[0], preview, task.check, task.report),
+        )
+
+    def _show_outline(self, dialect: object, outline: Outline) -> None:
+        if dialect == self.preview.dialect:
+            self.rows.show_outline(outline)
+            self.detected.setText(self._detected(outline.total))
+
+    def _detected(self, lines: int | None) -> str:
+        """Return size and lines of the file."""
+        preview = self.preview
+        name = "" if preview.delimiter else get_reader(preview.dialect.reader).name
+        size = f"{preview.size / 1e6:,.1f} MB" if preview.size >= 1e5 else f"{preview.size:,} bytes"
+        parts = [name, "gzip" if preview.dialect.compressed else "", size]
+        parts.append("" if lines is None else f"{lines:,} line{'s' * (lines != 1)}")
+        return ", ".join(filter(None, parts))
+
+    # What was answered before ----------------------------------------------------------------
+
+    def _recall(self) -> None:
+        """Take over the answers that are remembered for files like this."""
+        preview = self.preview
+        known = self._memory.recall(preview) if self._memory is not None else None
+        self.remember.setEnabled(self._memory is not None and preview.has_header)
+        if known is None:
+            return
+        file, fields = known
+        forced = fields.get("encoding"), fields.get("decimal")
+        now = self._encoding or preview.encoding, self._decimal or preview.dialect.decimal
+        if any(want not in (None, have) for want, have in zip(forced, now, strict=True)):
+            self._encoding, self._decimal = forced
+            self._read_again()
+            return
+        self._encoding, self._decimal = forced
+        self.remember.setChecked(True)
+        self.values = {name: fields.get(name) for name in self.values}
+        with QSignalBlocker(self.reading):
+            self.reading.zone.setText(fields.get("zone") or "")
+            self.reading.show_times(preview, self.values["time"])
+            if self.values["time"] is not None:
+                self.reading.choose_format(fields.get("time_format", "iso"))
+        with QSignalBlocker(self.plane), QSignalBlocker(self.system):
+            self.plane.offer_images(preview.columns, fields.get("image"))
+            self.plane.show_plane(fields.get("plane"))
+            self.system.place(self._points())
+            self.system.show_system(fields.get("crs"), fields.get("plane") is not None)
+        self._named_e7 = fields.get("crs") == E7
+        for key in self.cards:
+            self.settled[key] = self._answer_of(key), f"✓ Remembered from {file}"
+        if fields.get("encoding"):
+            self.settled["encoding"] = (preview.encoding,), CONFIRMED
+
+    # Answers ---------------------------------------------------------------------------------
 
     @property
     def dialect(self) -> Dialect | None:
@@ -417,113 +395,71 @@ class MappingDialog(QDialog):
     @property
     def mapping(self) -> Mapping:
         """Chosen mapping."""
+        plane = self.plane.text
         return Mapping(
-            **{role: combo.currentData() for role, combo in self.combos.items()},
+            **self.values,
+            image=self.plane.image.currentData() if plane is not None else None,
             time_format=self.reading.time_format,
             zone=self.reading.zone_name,
             decimal=self._decimal,
-            encoding=self._encoding or self._confirmed_encoding,
-            plane=self.plane.text,
-            crs=self.system.crs if self.plane.text is None else None,
-            unit=self.unit.currentData(),
-            order=self._order,
+            encoding=self._encoding or (self.preview.encoding if self._encoding_asked else None),
+            plane=plane,
+            crs=self.system.crs if plane is None else None,
         )
 
     @property
-    def _confirmed_encoding(self) -> str | None:
-        """Detected encoding, if it was ambiguous."""
-        request = any(question.key == "encoding" for question in self.preview.questions)
-        return self.preview.encoding if request else None
+    def _encoding_asked(self) -> bool:
+        return self.preview.question("encoding") is not None
 
     def _points(self) -> Points | None:
         """Return y and x of the first rows in the chosen columns."""
-        lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
+        lat, lon = self.values["lat"], self.values["lon"]
         if lat is None or lon is None:
             return None
         read = partial(number, decimal=self.preview.dialect.decimal)
         return points_of(self.preview.rows, lat, lon, read)
 
-    @property
-    def problem(self) -> str:
-        """Reason why it cannot be loaded; empty if it can."""
-        if self._refused:
-            return self._refused
-        if self.preview.layers and not self.layer.currentData():
-            return "Choose the layer or sheet with the check-ins."
+    def _answer_of(self, key: str) -> tuple[Any, ...]:
+        """Return what a card's confirmation is about."""
+        if key == "encoding":
+            return (self.preview.encoding,)
         mapping = self.mapping
-        if mapping.missing:
-            other = ", or what counts as one person" * ("user" in mapping.missing)
-            return f"Choose the column with the {' and the '.join(mapping.missing)}{other}."
-        if self.plane.problem or self.reading.problem:
-            return self.plane.problem or self.reading.problem
-        if not mapping.planar and self.system.problem:
-            return self.system.problem
-        if mapping.image is not None and not mapping.planar:
-            return "Images are for x and y of a plane; tick that, or choose no image."
-        used = mapping.columns
-        twice = next((c for c in used if used.count(c) > 1), None)
-        if twice is not None:
-            name = self.preview.columns[twice]
-            return f"Column “{name}” is chosen twice; every column can hold one thing."
-        if self._readable() == 0 and self.preview.rows:
-            return "None of the first rows can be read with these settings."
-        return self.questions.problem
+        return tuple(getattr(mapping, name) for name in FIELDS_OF[key])
 
-    def _detected(self) -> str:
-        preview = self.preview
-        parts = [
-            f"{preview.format.upper()} text"
-            if preview.delimiter
-            else get_reader(preview.dialect.reader).name,
-            f"{preview.size / 1e6:,.1f} MB" if preview.size >= 1e5 else f"{preview.size:,} bytes",
-        ]
-        if preview.delimiter:
-            name = DELIMITERS.get(preview.delimiter, repr(preview.delimiter))
-            parts += [
-                f"fields separated by {name}",
-                f"encoding {encodings.shown_encoding(preview.encoding)}",
-                f"names in line {preview.dialect.lines_before_header + 1}"
-                if preview.has_header
-                else "no header",
-            ]
-            if preview.dialect.decimal == ",":
-                parts.append("decimal commas")
-            language = language_of(preview.columns)
-            if preview.has_header and language != ENGLISH:
-                parts.append(f"{language} names")
-            if preview.dialect.compressed:
-                parts.insert(1, "gzip")
-        return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
+    def _confirm(self, key: str) -> None:
+        """Confirm an answer as it is."""
+        self.settled[key] = self._answer_of(key), CONFIRMED
+        self._check()
+        self._focus_next()
 
-    def _show_times(self, column: int | None, guess: str = "") -> None:
-        """Offer the formats that match a column's first rows."""
-        values = [r[column] for r in self.preview.sample if column is not None and column < len(r)]
-        preview = self.preview
-        result = time_formats(values, preview.dialect.decimal, preview.serials)
-        self.reading.show_times(result, values, next(iter(result), guess))
-
-    def _answer(self, candidate: Candidate | None) -> None:
-        """Apply the answer of a card to the fields."""
-        fields = dict(candidate.fields) if candidate is not None else {}
-        for name, value in fields.items():
-            combo = self.combos.get(name)
-            if combo is not None:
-                with QSignalBlocker(combo):
-                    combo.setCurrentIndex(0 if value is None else value + 1)
-        if "user" in fields:
-            with QSignalBlocker(self.unit):
-                self.unit.setCurrentIndex(self.unit.findData(fields.get("unit")))
+    def _answer(self, fields: Table[str, Any]) -> None:
+        """Apply an answer of a card."""
+        self.values |= {name: value for name, value in fields.items() if name in self.values}
         if "time" in fields:
             with QSignalBlocker(self.reading):
-                self._show_times(fields["time"])
+                self.reading.show_times(self.preview, fields["time"])
+        if "time_format" in fields:
+            with QSignalBlocker(self.reading):
+                self.reading.choose_format(fields["time_format"])
         if "lat" in fields:
-            self._order = fields.get("order")
             self.system.place(self._points())
             self._take_system_of_names()
-        for name, value in fields.items():
-            if name in self._boxes:
-                self._boxes[name].setCurrentIndex(self._boxes[name].findData(value))
         self._check()
+
+    def _swap(self) -> None:
+        """Swap the columns of latitude and longitude."""
+        self.position.forget_pick()
+        self._answer({"lat": self.values["lon"], "lon": self.values["lat"]})
+
+    def _take_system_of_names(self) -> None:
+        """Scale integer degrees (times ten million) while both column names say so."""
+        lat, lon = self.values["lat"], self.values["lon"]
+        named = is_e7(self.preview.columns if self.preview.has_header else (), lat, lon)
+        if named != self._named_e7 and None not in (lat, lon):
+            self._named_e7 = named
+            before = self.preview.mapping.crs
+            with QSignalBlocker(self.system):
+                self.system.show_system(E7 if named else None if before == E7 else before)
 
     def _open_questions(self) -> tuple[Question, ...]:
         """Return the open questions for the chosen columns."""
@@ -533,46 +469,180 @@ class MappingDialog(QDialog):
             self._questions = state, remaining_questions(self.preview, mapping, ())
         return self._questions[1]
 
-    def _swap(self) -> None:
-        """Swap the columns of latitude and longitude."""
-        lat, lon = (self.combos[role] for role in ("lat", "lon"))
-        before = lat.currentIndex(), lon.currentIndex()
-        with QSignalBlocker(lat), QSignalBlocker(lon):
-            lon.setCurrentIndex(before[0])
-            lat.setCurrentIndex(before[1])
-        self.system.place(self._points())
-        self._check()
+    # State -----------------------------------------------------------------------------------
 
-    def _unit_changed(self) -> None:
-        """Disable the user column if a row or the file is the unit."""
-        if self.unit.currentData() is not None:
-            with QSignalBlocker(self.combos["user"]):
-                self.combos["user"].setCurrentIndex(0)
-        self._check()
+    @property
+    def problem(self) -> str:
+        """Reason why it cannot be loaded; empty if it can."""
+        if self._refused:
+            return self._refused
+        if self.preview.layers and not self.reading.layer.currentData():
+            return "Choose the layer or sheet with the check-ins."
+        for key in self.cards:
+            if (problem := self._problem_of(key)) and self._begun(key):
+                return problem
+        used, names = self.mapping.columns, self.preview.columns
+        twice = next((c for c in used if used.count(c) > 1), None)
+        if twice is not None:
+            return f"Column “{names[twice]}” is chosen twice; every column can hold one thing."
+        if not self.mapping.missing and self._readable == 0 and self.preview.rows:
+            return NONE_READABLE
+        return self._to_confirm
 
-    def _changed(self) -> None:
-        if self.combos["user"].currentData() is not None:
-            with QSignalBlocker(self.unit):
-                self.unit.setCurrentIndex(0)
-        if self.sender() in (self.combos["lat"], self.combos["lon"]):
-            self._order = None
-            self.system.place(self._points())
-            self._take_system_of_names()
-        if self.sender() is self.combos["time"]:
-            with QSignalBlocker(self.reading):
-                self._show_times(self.combos["time"].currentData())
-        self._check()
+    def _begun(self, key: str) -> bool:
+        """Return whether an answer of a card is selected, complete or not."""
+        return self.cards[key].place_of(self.values) >= 0
 
-    def _take_system_of_names(self) -> None:
-        """Scale integer degrees (times ten million) while both column names say so."""
-        lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
-        named = is_e7(self.preview.columns if self.preview.has_header else (), lat, lon)
-        if named != self._named_e7 and None not in (lat, lon):
-            self._named_e7 = named
-            before = self.preview.mapping.crs
-            with QSignalBlocker(self.system):
-                self.system.show_system(E7 if named else None if before == E7 else before)
+    def _problem_of(self, key: str) -> str:
+        """Return why the answer of a card cannot be confirmed."""
+        problem = self.cards[key].problem(self.values)
+        if key == "position" and not problem:
+            return self.plane.problem or ("" if self.plane.is_on else self.system.problem)
+        return problem or (self.reading.problem if key == "time" else "")
 
+    @property
+    def _to_confirm(self) -> str:
+        """Unconfirmed answers as text; empty if none."""
+        names = ["encoding"] * (self._encoding_asked and "encoding" not in self.settled)
+        names += [card.short for key, card in self.cards.items() if key not in self.settled]
+        if not names:
+            return ""
+        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f"{len(names)} answer{'s' * (len(names) > 1)} to confirm: {listed}."
+
+    def _recognised(self, key: str) -> str:
+        """Return why an answer that no question is about needs no confirmation; else empty."""
+        preview, values = self.preview, self.values
+        known = {"user": values["user"] if values["unit"] is None else 0}
+        known["position"] = None if values["lat"] is None else values["lon"]
+        if key == "position" and looks_swapped(preview.rows, self.mapping, preview.dialect.decimal):
+            return ""
+        if known.get(key, 0) is None or not (preview.has_header or preview.format == Format.SNAP):
+            return ""
+        if key == "time" and self.values["time"] is None:
+            return "✓ No column looks like a time"
+        return BY_NAME if preview.has_header else "✓ Recognised by its format"
+
+    def _check(self) -> None:
+        mapping, preview = self.mapping, self.preview
+        with QSignalBlocker(self.reading):
+            self.reading.set_used(mapping.time is not None)
+        questions = {question.key: question for question in self._open_questions()}
+        for key in list(self.settled):
+            if self.settled[key][0] != self._answer_of(key):
+                del self.settled[key]
+        for key, card in self.cards.items():
+            asked = [questions[one] for one in QUESTIONS_OF[key] if one in questions]
+            card.offer(preview.columns, self._why(key, asked), self._candidates(key, asked))
+        dates = questions.get("time_format")
+        self.time.ask_order(dates, self.reading.times.currentData() or "")
+        self.reading.example.setVisible(self.reading.typed)
+        self.time.note.setText(self._zone_note)
+        self.time.note.setVisible(bool(self._zone_note))
+        pairs = {frozenset(one.columns) for one in self.position.candidates}
+        self.position.note.setText(ONE_OF_TWO if len(pairs) > 1 else "")
+        swapped = looks_swapped(preview.rows, mapping, preview.dialect.decimal)
+        self.position.show_swapped(swapped)
+        self.rows.judge(mapping, self._roles)
+        for key, card in self.cards.items():
+            card.show_values(self.values)
+            ready = self._begun(key) and not self._problem_of(key) and not self._refused
+            card.show_state(self.settled[key][1] if key in self.settled else "", ready)
+        self._show_encoding(questions.get("encoding"))
+        problem = self.problem
+        self.verdict.setText(problem)
+        self.verdict.setToolTip(plain_tip(problem))
+        self.load_button.setEnabled(not problem)
+        self._set_tab_order()
+
+    def _why(self, key: str, asked: Sequence[Question]) -> str:
+        """Return why a card asks."""
+        texts = [question.text for question in asked if question.key in ("crs", key)]
+        texts += [question.title for question in asked if question.key == "plane"]
+        if not (asked or self.preview.has_header or self._recognised(key)):
+            texts = ["The file has no header: this was guessed from its contents."]
+        if key == "user":
+            texts.append("Rows with the same value are one person.")
+        return " ".join(filter(None, texts))
+
+    def _candidates(self, key: str, asked: Sequence[Question]) -> list[Candidate]:
+        """Return the likely answers of a card, with a value from the file each."""
+        preview = self.preview
+        question = next((one for one in asked if one.key == key), None)
+        if question is not None:
+            found = [one for one in question.candidates if one.columns]
+            return [self._placed(one) for one in found] if key == "position" else found
+        suggested = preview.suggested
+        roles = ("lat", "lon", "order") if key == "position" else (key,)
+        fields = tuple((role, getattr(suggested, role)) for role in roles)
+        columns = list(dict.fromkeys(c for _, c in fields if isinstance(c, int)))
+        if not columns:
+            return []
+        text = ", ".join(printable(preview.columns[column][:40]) for column in columns)
+        return [self._placed(Candidate(text, fields, self._example(key, columns)))]
+
+    def _example(self, key: str, columns: Sequence[int]) -> str:
+        """Return a value of columns, or how many values the column of the person has."""
+        rows = self.preview.sample[:OF_ROWS]
+        filled = [row for row in rows if all(c < len(row) and row[c].strip() for c in columns)]
+        if key == "user":
+            count = len({row[columns[0]] for row in filled})
+            return f"{count:,} value{'s' * (count != 1)} in {len(filled):,} rows"
+        return ", ".join(printable(row[c].strip()[:40]) for row in filled[:1] for c in columns)
+
+    def _placed(self, candidate: Candidate) -> Candidate:
+        """Return a candidate whose example says near which town its first position is."""
+        fields = dict(candidate.fields)
+        mapping = self.preview.mapping
+        if "lat" not in fields or mapping.planar or mapping.crs:
+            return candidate
+        decimal = self.preview.dialect.decimal
+        for row in self.preview.rows:
+            if max(candidate.columns) >= len(row):
+                continue
+            cells = row[fields["lat"]], row[fields["lon"]]
+            if order := fields.get("order"):
+                pair = [coordinate_in(cells[0], order, role) for role in ("lat", "lon")]
+            else:
+                pair = [number(cell, decimal) for cell in cells]
+            lat, lon = pair
+            if lat is None or lon is None or abs(lat) > 90 or abs(lon) > 180:
+                continue
+            return replace(candidate, example=f"{lat:.6g}, {lon:.6g}{_town(lat, lon)}")
+        return candidate
+
+    @property
+    def _roles(self) -> dict[int | None, str]:
+        """What the chosen columns are used as."""
+        mapping = self.mapping
+        names = {
+            "user": "person",
+            "lat": "y" if mapping.planar else "latitude",
+            "lon": "x" if mapping.planar else "longitude",
+            "time": "time",
+            "location": "place",
+            "weight": "weight",
+            "image": "image",
+        }
+        roles: dict[int | None, str] = {}
+        for role, name in names.items():
+            column = getattr(mapping, role)
+            if column is not None:
+                roles[column] = f"{roles[column]}, {name}" if column in roles else name
+        return roles
+
+    @property
+    def _zone_note(self) -> str:
+        if not self.reading.naive:
+            return ""
+        if self.reading.zone_name is None:
+            return (
+                "The file states no time zone, so times are read as UTC. Choose the zone above if "
+                "that is wrong."
+            )
+        return f"The file states no time zone: times are read as those of {self.reading.zone_name}."
+
+    @property
     def _readable(self) -> int:
         mapping, decimal = self.mapping, self.preview.dialect.decimal
         width = len(self.preview.columns)
@@ -580,48 +650,47 @@ class MappingDialog(QDialog):
             len(row) == width and not bad_cells(row, mapping, decimal) for row in self.preview.rows
         )
 
-    def _check(self) -> None:
-        mapping = self.mapping
-        with QSignalBlocker(self.reading):
-            self.reading.set_used(mapping.time is not None)
-        self.system.setEnabled(not mapping.planar)
-        self.questions.ask(self._open_questions())
-        values = {name: getattr(mapping, name) for name in Mapping.__dataclass_fields__}
-        values |= {name: box.currentData() for name, box in self._boxes.items()}
-        self.questions.follow(values)
-        self.rows.judge(mapping, {getattr(mapping, role): name for role, name, _, _ in ROLES})
-        swapped = looks_swapped(self.preview.rows, mapping, self.preview.dialect.decimal)
-        self.swap_button.setVisible(bool(swapped))
-        style = map_style_for(self.palette())
-        problem = self.problem
-        total, good = len(self.preview.rows), self._readable()
-        self.verdict.setText(
-            problem
-            or f"{good} of the first {total} rows can be read with these settings; "
-            + ("the others will be rejected and listed." if good < total else "load them.")
-            + (f" {swapped}" if swapped else "")
-        )
-        colour = (
-            style.warn_text if problem or swapped else QColor(self.palette().windowText().color())
-        )
-        self.verdict.setStyleSheet(f"color: {colour.name()};")
-        self.load_button.setEnabled(not problem)
-        self.load_button.setDefault(not problem)
+    def _show_encoding(self, question: Question | None) -> None:
+        """Show how sure the encoding of the text is."""
+        if not self.preview.delimiter:
+            return
+        percent = int(100 * self.preview.encoding_confidence)
+        confirmed = "encoding" in self.settled
+        if question is None:
+            sure = f"detected, {percent} % sure" if percent < 100 else "detected"
+            self.reading.show_encoding("chosen" if self._encoding else sure)
+            return
+        if not question.candidates:
+            self.reading.show_encoding("choose another", question.text, True)
+            self.reading.confirm_button.hide()
+            return
+        example = next((one.example for one in question.candidates if one.example), "")
+        check = f"check “{example}”" if example else ""
+        if self.preview.encoding_confidence < MIN_SURE_RATING:
+            check = f"{percent} % sure: {check}".removesuffix(": ")
+        self.reading.show_encoding(check, question.text, not confirmed, confirmed)
 
     def _close_jobs(self) -> None:
         self._job.close()
+        self._counting.close()
         self.system.close_job()
 
     def _accept(self) -> None:
-        if not self.problem:
-            if self.plane.picture is not None and self.plane.text:
-                self.picture_selected.emit(self.plane.picture)
-            self.load.emit(self.request.source, self.mapping, self.dialect)
-            self.accept()
+        if self.problem:
+            return
+        if self._memory is not None and self.remember.isEnabled():
+            keep = self.mapping if self.remember.isChecked() else None
+            self._memory.remember(self.preview, keep)
+        if self.plane.picture is not None and self.plane.text:
+            self.picture_selected.emit(self.plane.picture)
+        self.load.emit(self.request.source, self.mapping, self.dialect)
+        self.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape cancels; Return loads only valid input."""
+        """Escape cancels; Return presses the button that has the focus."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._accept()
+            focused = self.focusWidget()
+            if isinstance(focused, QAbstractButton):
+                focused.click()
             return
         super().keyPressEvent(event)

@@ -1,43 +1,39 @@
-"""Fields for reading a file: reference system, plane, decimal mark, date, zone; open questions."""
+"""Fields for reading a file: encoding, delimiter, numbers, header, dates, zone; system, plane."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Table, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QDate,
     QDateTime,
-    QEvent,
     QLocale,
-    QObject,
     QSignalBlocker,
     Qt,
     QTime,
     QTimeZone,
     Signal,
 )
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFileDialog,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
-    QRadioButton,
-    QScrollArea,
-    QSizePolicy,
+    QStyleOptionComboBox,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.checkins.model import E7, Candidate, Question
+from explorer.checkins.model import E7, Preview
+from explorer.checkins.parsing.column_names import ENGLISH, language_of
 from explorer.checkins.parsing.crs import candidates
+from explorer.checkins.parsing.encodings import NAMES
+from explorer.checkins.parsing.numbers import has_fraction
 from explorer.checkins.parsing.times import (
     OFFERED,
     distinguishing_value,
@@ -48,21 +44,23 @@ from explorer.checkins.parsing.times import (
     only_digits,
     reads_time,
     takes_zone,
+    time_formats,
 )
 from explorer.figures.pages.backdrop import MAX_BYTES, size_of
 from explorer.files import read_bounded
 from explorer.geography.plane import PIXEL, Plane, plain
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.base.styled import plain_label, styled_label
+from explorer.ui.base.styled import plain_label, plain_tip, styled_label, tool_button
 from explorer.ui.panels.plane import PICTURES
-from explorer.ui.widgets.boxes import CheckBox, ChoiceBox, ZoneField
+from explorer.ui.plot.labels import ElidedLabel
+from explorer.ui.widgets.boxes import ChoiceBox, ZoneField, paint_chevron
 
 if TYPE_CHECKING:
     from explorer.checkins.parsing.crs import Points
 
 
-DEGREES, UNKNOWN, OTHER = "degrees", "", "other"
+DEGREES, UNKNOWN, OTHER, PLANE = "degrees", "", "other", "plane"
 NOT_YET = "Choose the reference system of the coordinates: the file does not say it."
 LOOKING_UP = "Looking up the reference system …"
 
@@ -86,19 +84,24 @@ class SystemFields(QWidget):
         self._job.done.connect(self._found)
         self._job.failed.connect(self._not_found)
         self.system = ChoiceBox("Reference system of the coordinates")
+        self.system.setMinimumContentsLength(4)
         self.system.setToolTip("What x (easting) and y (northing) are measured in")
-        self.system.setMinimumContentsLength(30)
         self.number = QLineEdit(placeholderText="EPSG number")
         self.number.setAccessibleName("EPSG number of the reference system")
-        self.number.setFixedWidth(110)
-        self.where = styled_label("muted", "")
-        label = plain_label("Coordi&nates are")
+        self.where = styled_label("hint", "", word_wrap=True)
+        self.where.hide()
+        label = plain_label("Coordinates")
         label.setBuddy(self.system)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        for widget in (label, self.system, self.number, self.where):
-            row.addWidget(widget)
-        row.addStretch(1)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.setColumnMinimumWidth(0, 84)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(label, 0, 0)
+        grid.addWidget(self.system, 0, 1)
+        grid.addWidget(self.number, 1, 1)
+        grid.addWidget(self.where, 2, 1)
         self._offer(None)
         self.system.currentIndexChanged.connect(self._update)
         self.number.editingFinished.connect(self._update)
@@ -106,11 +109,21 @@ class SystemFields(QWidget):
 
     @property
     def crs(self) -> str | None:
-        """The system as `Mapping.crs`: None for degrees, empty if not chosen."""
+        """The system as `Mapping.crs`: None for degrees or a plane, empty if not chosen."""
         selected = self.system.currentData()
         if selected == OTHER:
             return self.number.text().strip()
-        return None if selected == DEGREES else str(selected)
+        return None if selected in (DEGREES, PLANE) else str(selected)
+
+    @property
+    def stops(self) -> list[QWidget]:
+        """Widgets that the focus visits, in order."""
+        return [self.system, self.number]
+
+    @property
+    def planar(self) -> bool:
+        """Whether x and y are in a plane that is not the Earth."""
+        return bool(self.system.currentData() == PLANE)
 
     @property
     def problem(self) -> str:
@@ -119,16 +132,16 @@ class SystemFields(QWidget):
             return ""
         return NOT_YET if not self.crs else self._wrong
 
-    def show_system(self, crs: str | None) -> None:
+    def show_system(self, crs: str | None, planar: bool = False) -> None:
         """Show the system found in the file; None for degrees, empty for none."""
-        self._offer(crs)
+        self._offer(PLANE if planar else crs)
         self._update()
 
     def place(self, points: Points | None) -> None:
         """Set y and x of the first rows, which suggest likely systems."""
         self._points = points
         with QSignalBlocker(self.system):
-            self._offer(self.crs)
+            self._offer(PLANE if self.planar else self.crs)
         self._look_up()
 
     def close_job(self) -> None:
@@ -142,9 +155,10 @@ class SystemFields(QWidget):
         if self._asked and self.system.currentData() != OTHER:
             items.insert(0, (UNKNOWN, "— choose —"))
         items += [(name, f"{name}: {words}") for name, words in likely]
-        if crs and crs not in dict(items) and self.system.currentData() != OTHER:
+        if crs and crs not in (*dict(items), PLANE) and self.system.currentData() != OTHER:
             items.append((crs, crs))
         items.append((OTHER, "another one, by its EPSG number"))
+        items.append((PLANE, "of a picture or plane"))
         selected = OTHER if self.system.currentData() == OTHER else DEGREES if crs is None else crs
         with QSignalBlocker(self.system):
             self.system.offer(items, selected)
@@ -160,9 +174,14 @@ class SystemFields(QWidget):
         self.changed.emit()
 
     def _look_up(self) -> None:
+        """Look up the chosen system."""
+        mark(self.system, self.crs == "")
+        self._locate()
+
+    def _locate(self) -> None:
         """Compute the position of the first row, in a thread because PROJ starts slowly."""
         crs, points = self.crs, self._points
-        self.where.setText("")
+        self._say("")
         if not crs:
             self._job.cancel()
             self._wrong = ""
@@ -187,8 +206,12 @@ class SystemFields(QWidget):
             return
         self._wrong, self._known = "", crs
         if place is not None:
-            self.where.setText(_position_text(*place))
+            self._say(_position_text(*place))
         self.changed.emit()
+
+    def _say(self, text: str) -> None:
+        self.where.setText(text)
+        self.where.setVisible(bool(text))
 
     def _not_found(self, crs: str, error: Exception) -> None:
         if crs == self.crs:
@@ -204,6 +227,13 @@ def _position_text(lat: float, lon: float) -> str:
     return f"first row: {abs(lat):.3f}° {ns}, {abs(lon):.3f}° {ew}"
 
 
+def make_small(box: ChoiceBox) -> None:
+    """Let a choice be low, and narrower than its entries."""
+    box.setMinimumWidth(60)
+    box.setProperty("tight", True)
+    box.setFixedHeight(24)
+
+
 ENDS = (("left", "x from"), ("right", "to"), ("low", "y from"), ("high", "to"))
 PLANE_NOT_YET = (
     "Declare the range of x and y: it is not taken from the data, because it would reveal "
@@ -212,7 +242,7 @@ PLANE_NOT_YET = (
 
 
 class PlaneFields(QWidget):
-    """Check box with the range of a plane.
+    """Range of a plane that is not the Earth, and which picture a row is about.
 
     Signals
     -------
@@ -226,41 +256,65 @@ class PlaneFields(QWidget):
         self.picture: Path | None = None
         """Picture whose size was used as range."""
         self._wrong = ""
-        self.on = CheckBox("&x and y are positions in a picture or plane, not degrees", self)
-        self.on.toggled.connect(self._update)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.on)
+        self.is_on = False
+        """Whether positions are in a plane."""
         self.ends: dict[str, QLineEdit] = {}
-        self._parts: list[QWidget] = []
-        for key, name in ENDS:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(4)
+        for place, (key, name) in enumerate(ENDS):
             field = self.ends[key] = QLineEdit("0" if key in ("left", "low") else "")
             field.setAccessibleName(f"{'x' if key in ('left', 'right') else 'y'}, {key} end")
-            field.setFixedWidth(64)
+            field.setFixedWidth(50)
             label = plain_label(name)
             label.setBuddy(field)
-            self._parts += [label, field]
+            grid.addWidget(label, place // 2, 2 * (place % 2))
+            grid.addWidget(field, place // 2, 2 * (place % 2) + 1)
         self.unit = QLineEdit(PIXEL)
         self.unit.setAccessibleName("Unit of x and y")
-        self.unit.setFixedWidth(48)
+        self.unit.setMinimumWidth(40)
         self.way = ChoiceBox("Which way y goes")
+        make_small(self.way)
         self.way.offer([("down", "y down"), ("up", "y up")], "down")
         self.button = QPushButton("Of a picture…")
+        self.button.setAutoDefault(False)
         self.button.setToolTip("Take the size of a PNG or JPEG picture, and lay it behind the map")
         self.button.clicked.connect(self._ask)
-        self._parts += [self.unit, self.way, self.button]
-        for widget in self._parts:
-            row.addWidget(widget)
-        row.addStretch(1)
+        self.image = ChoiceBox("Column with the image")
+        make_small(self.image)
+        self.image.setToolTip("Which picture x and y lie in")
+        grid.addWidget(self.unit, 0, 4)
+        grid.addWidget(self.way, 1, 4)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.button)
+        row.addWidget(plain_label("image"))
+        row.addWidget(self.image, 1)
+        grid.addLayout(row, 2, 0, 1, 5)
+        grid.setColumnStretch(4, 1)
         for edit in (*self.ends.values(), self.unit):
             edit.textChanged.connect(self._update)
         self.way.currentIndexChanged.connect(self._update)
-        self._update()
+        self.image.currentIndexChanged.connect(self._update)
+        self.hide()
+
+    @property
+    def stops(self) -> list[QWidget]:
+        """Widgets that the focus visits, in order."""
+        ends = self.ends
+        first, second = [ends["left"], ends["right"]], [ends["low"], ends["high"]]
+        return [*first, self.unit, *second, self.way, self.button, self.image]
+
+    def set_on(self, on: bool) -> None:
+        """Say whether positions are in a plane."""
+        self.is_on = on
+        self.setVisible(on)
 
     @property
     def text(self) -> str | None:
         """The plane as `Plane.text`, empty if incomplete; None for degrees."""
-        if not self.on.isChecked():
+        if not self.is_on:
             return None
         plane = self._plane()
         return "" if plane is None else plane.text
@@ -272,13 +326,21 @@ class PlaneFields(QWidget):
 
     def show_plane(self, text: str | None) -> None:
         """Show a plane; an empty text for an undeclared one, None for degrees."""
-        self.on.setChecked(text is not None)
+        self.set_on(text is not None)
         if text:
             plane = Plane.parse(text)
             for key, field in self.ends.items():
                 field.setText(plain(getattr(plane, key)))
             self.unit.setText(plane.unit)
             self.way.setCurrentIndex(self.way.findData("down" if plane.down else "up"))
+
+    def offer_images(self, names: Sequence[str], chosen: int | None) -> None:
+        """Offer the columns that may say which picture a row is about."""
+        self.image.clear()
+        self.image.addItem("none", None)
+        for column, name in enumerate(names):
+            self.image.addItem(name, column)
+        self.image.setCurrentIndex(0 if chosen is None else chosen + 1)
 
     def take_picture(self, path: Path) -> None:
         """Use the size of a picture as range."""
@@ -311,76 +373,212 @@ class PlaneFields(QWidget):
             self.take_picture(Path(path))
 
     def _update(self) -> None:
-        for widget in self._parts:
-            widget.setVisible(self.on.isChecked())
         self.changed.emit()
 
 
-DECIMALS = {".": "point", ",": "comma"}
+DELIMITERS = {"\t": "tab", ",": ", comma", ";": "; semicolon", "|": "| bar", " ": "space"}
+DECIMALS = {".": ". point", ",": ", comma"}
 TYPED = "typed"
+MAX_NUMBER = 10
+"""Length up to which a number of the file is shown."""
+
+
+class ShortChoice(ChoiceBox):
+    """Choice that shows the chosen entry without what the list adds in parentheses."""
+
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Cut the text that is painted."""
+        super().initStyleOption(option)
+        option.currentText = option.currentText.partition(" (")[0]
+
+
+class ZoneChoice(ZoneField):
+    """Time zone, typed or chosen from the list that a click or ↓ opens."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the mark of a list."""
+        super().paintEvent(event)
+        paint_chevron(self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Open the list."""
+        super().mousePressEvent(event)
+        self._open()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open the list with the down arrow."""
+        super().keyPressEvent(event)
+        if event.key() == Qt.Key.Key_Down:
+            self._open()
+
+    def _open(self) -> None:
+        self.completer().setCompletionPrefix(self.text())
+        self.completer().complete()
+
+
+def mark(widget: QWidget, doubtful: bool) -> None:
+    """Mark what is to be checked or chosen."""
+    if bool(widget.property("doubtful")) != doubtful:
+        widget.setProperty("doubtful", doubtful)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+class FieldColumn(QWidget):
+    """A field with its name above and a remark below."""
+
+    def __init__(self, name: str, field: QWidget, width: int, beside: QWidget | None = None):
+        super().__init__()
+        self.field = field
+        self.name = styled_label("field-name", name)
+        self.name.setBuddy(field)
+        self.remark = ElidedLabel()
+        self.remark.setObjectName("hint")
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.name, 1)
+        if beside is not None:
+            top.addWidget(beside)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(top)
+        box.addWidget(field)
+        box.addWidget(self.remark)
+        self.setFixedWidth(width)
+        self.name.setFixedHeight(16)
+        field.setFixedHeight(26)
+        field.setProperty("tight", True)
+        self.remark.setFixedHeight(16)
+
+    def say(self, remark: str, more: str = "", doubtful: bool = False) -> None:
+        """Show a remark; the tip has more, `doubtful` what to check."""
+        self.remark.setText(remark)
+        self.remark.setToolTip(plain_tip(more or remark))
+        self.field.setAccessibleDescription(more or remark)
+        for widget in (self.field, self.remark):
+            mark(widget, doubtful)
 
 
 class ReadingFields(QWidget):
-    """Three choices, each followed by its effect on the file.
+    """Six choices of how a file is read, each followed by its effect on the file.
 
     Signals
     -------
-    decimal_chosen(str)
-        The file should be parsed again.
+    reread()
+        Delimiter, encoding, decimal mark or layer were chosen: the file should be parsed again.
+    encoding_confirmed()
+        The detected encoding is right.
     changed()
     """
 
-    decimal_selected = Signal(str)
+    reread = Signal()
+    encoding_confirmed = Signal()
     changed = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, preview: Preview) -> None:
         super().__init__()
         self._wrong = ""
-        self._first = ""
         self._formats: tuple[str, ...] = ()
+        self._values: list[str] = []
+        self.encoding: ChoiceBox = ShortChoice("Text encoding")
+        self.layer = ChoiceBox("Layer or sheet")
+        self.delimiter = ChoiceBox("Delimiter")
         self.decimal = ChoiceBox("Decimal mark")
-        self.decimal.offer(list(DECIMALS.items()), ".")
-        self.decimal.currentIndexChanged.connect(
-            lambda: self.decimal_selected.emit(self.decimal.currentData())
-        )
-        self.times = ChoiceBox("Time format")
-        self.times.currentIndexChanged.connect(self._chosen)
+        self.header = ChoiceBox("Header row")
+        self.times = ChoiceBox("Date format")
+        self.zone = ZoneChoice()
         self.example = QLineEdit(placeholderText="31.12.2024 23:59")
         self.example.setAccessibleName("An example of the times in the file")
+        self.confirm_button = tool_button("Confirm", name="Confirm the text encoding", link=True)
+        self.confirm_button.setProperty("low", True)
+        self.confirm_button.setFixedHeight(16)
+        self.confirm_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.confirm_button.clicked.connect(self.encoding_confirmed)
+        self.text = bool(preview.delimiter)
+        boxes: tuple[ChoiceBox, ...] = (self.encoding, self.layer)
+        first, other = boxes if self.text else boxes[::-1]
+        other.setParent(self)
+        other.hide()
+        self.first = FieldColumn(first.accessibleName(), first, 150, self.confirm_button)
+        self.columns: dict[str, FieldColumn] = {
+            name: FieldColumn(field.accessibleName() if name != "zone" else "Time zone", field, w)
+            for name, field, w in (
+                ("delimiter", self.delimiter, 120),
+                ("decimal", self.decimal, 120),
+                ("header", self.header, 110),
+                ("times", self.times, 168),
+                ("zone", self.zone, 196),
+            )
+        }
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        for column in (self.first, *self.columns.values()):
+            row.addWidget(column)
+        row.addStretch(1)
+        layers = {"": "— choose —"} if preview.layers and not preview.dialect.layer else {}
+        names = preview.layers or (preview.dialect.layer,)
+        layers |= {name: name or "the file" for name in names}
+        for box, words, value in (
+            (self.layer, layers, preview.dialect.layer),
+            (self.delimiter, DELIMITERS if self.text else {"": "none"}, preview.delimiter),
+            (self.encoding, NAMES, preview.encoding),
+            (self.decimal, DECIMALS, preview.dialect.decimal),
+        ):
+            known = words if value in words else {**words, value: repr(value)}
+            box.offer([(key, text) for key, text in known.items()], value)
+        self.layer.setEnabled(bool(preview.layers))
+        if not self.text:
+            self.show_encoding(f"{len(layers)} in the file")
+        self.delimiter.setEnabled(self.text)
+        for box in (self.layer, self.delimiter, self.encoding, self.decimal):
+            box.currentIndexChanged.connect(self.reread)
+        self.times.currentIndexChanged.connect(self._chosen)
         self.example.textChanged.connect(self._chosen)
-        self.example.hide()
-        self.zone = ZoneField()
         self.zone.textChanged.connect(self._chosen)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(2)
-        self.hints: list[QLabel] = []
-        parts = (
-            ("&Decimal mark", self.decimal),
-            ("Ti&mes look like", self.times),
-            ("Time &zone of the file", self.zone),
-        )
-        for place, (name, widget) in enumerate(parts):
-            label = plain_label(name)
-            label.setBuddy(widget)
-            hint = styled_label("muted", word_wrap=True)
-            self.hints.append(hint)
-            for row, part in enumerate((label, widget, hint)):
-                grid.addWidget(part, row + (row == 2), place)
-            grid.setColumnStretch(place, 1 + place % 2)
-        grid.addWidget(self.example, 2, 1)
 
-    def show_reading(self, decimal: str, zone: str | None, number: str) -> None:
-        """Show decimal mark, zone and a number from the file."""
-        with QSignalBlocker(self.decimal), QSignalBlocker(self.zone):
-            self.decimal.setCurrentIndex(self.decimal.findData(decimal))
-            self.zone.setText(zone or self.zone.text())
+    def show_preview(self, preview: Preview, time: int | None, guess: str) -> None:
+        """Show what was detected, with the formats of a column of times."""
+        dialect, names = preview.dialect, [*preview.columns]
+        with QSignalBlocker(self.encoding), QSignalBlocker(self.decimal):
+            if self.encoding.findData(preview.encoding) >= 0:
+                self.encoding.setCurrentIndex(self.encoding.findData(preview.encoding))
+            self.decimal.setCurrentIndex(self.decimal.findData(dialect.decimal))
+        self.columns["delimiter"].say(f"{len(names)} column{'s' * (len(names) != 1)}")
+        cells = (cell.strip() for row in preview.rows for cell in row)
+        fractions = (cell for cell in cells if has_fraction(cell, dialect.decimal))
+        number = next((cell for cell in fractions if len(cell) <= MAX_NUMBER), "")
         same = number.replace(",", ".")
-        self.hints[0].setText(f"{number[:20]} is read as {same[:20]}" if same != number else "")
+        text = f"{number} is {same}" if number != same else f"as in {number}"
+        self.columns["decimal"].say(text if number else "")
+        before = dialect.lines_before_header
+        place = f"line {before + 1}" if self.text else "the first"
+        self.header.offer([("", place if preview.has_header else "none")], "")
+        language = language_of(names) if preview.has_header else ENGLISH
+        remarks = [f"{before} line{'s' * (before != 1)} before it"] if before else []
+        remarks += [f"{language} names"] if language != ENGLISH else []
+        remarks = remarks or ["names of columns" if preview.has_header else "no names"]
+        self.columns["header"].say(remarks[0], ", ".join(remarks))
+        if preview.mapping.zone:
+            with QSignalBlocker(self.zone):
+                self.zone.setText(preview.mapping.zone)
+        self.show_times(preview, time, guess)
 
-    def show_times(self, formats: Sequence[str], values: Sequence[str], chosen: str) -> None:
-        """Offer the detected and common formats with examples."""
+    def show_encoding(
+        self, remark: str, more: str = "", doubtful: bool = False, confirmed: bool = False
+    ) -> None:
+        """Show how sure the encoding is, and why; a doubtful one is confirmed, or chosen anew."""
+        self.first.say(remark, more, doubtful)
+        self.confirm_button.setVisible(doubtful or confirmed)
+        self.confirm_button.setEnabled(doubtful)
+        self.confirm_button.setText("✓ Confirmed" if confirmed else "Confirm")
+
+    def show_times(self, preview: Preview, column: int | None, guess: str = "") -> None:
+        """Offer the formats that match a column's first rows, then common ones, with examples."""
+        values = [r[column] for r in preview.sample if column is not None and column < len(r)]
+        formats = time_formats(values, preview.dialect.decimal, preview.serials)
+        chosen = next(iter(formats), guess)
         self._formats = tuple(formats)
         self._values = [value.strip() for value in values if value.strip()]
         items = [(form, self._seen(form)) for form in formats]
@@ -394,6 +592,12 @@ class ReadingFields(QWidget):
         with QSignalBlocker(self.times):
             self.times.offer([*items, (TYPED, "like an example…")], chosen)
         self._chosen()
+
+    def choose_format(self, form: str) -> None:
+        """Choose a format, which need not be offered yet."""
+        if self.times.findData(form) < 0:
+            self.times.addItem(example_of(form), form)
+        self.times.setCurrentIndex(self.times.findData(form))
 
     @property
     def time_format(self) -> str:
@@ -412,13 +616,29 @@ class ReadingFields(QWidget):
         return self.zone.zone
 
     @property
+    def typed(self) -> bool:
+        """Whether the format is that of a typed example."""
+        return bool(self.times.currentData() == TYPED)
+
+    @property
+    def naive(self) -> bool:
+        """Whether the file does not state the zone of its times."""
+        return self.times.isEnabled() and takes_zone(self.time_format) and not self._stated
+
+    @property
+    def _stated(self) -> bool:
+        """Whether the first time has its own offset."""
+        read = moment(next(iter(self._values), ""), self.time_format)
+        return read is not None and read.tzinfo is not None and self.time_format == "iso"
+
+    @property
     def problem(self) -> str:
         """Reason why the choices are invalid; empty if valid."""
         return self._wrong if self.times.isEnabled() else ""
 
     def set_used(self, used: bool) -> None:
         """Enable the time fields if there is a column of times."""
-        for widget in (self.times, self.example, self.zone):
+        for widget in (self.times, self.example):
             widget.setEnabled(used)
         self.zone.setEnabled(used and takes_zone(self.time_format))
         self._describe(used)
@@ -434,7 +654,6 @@ class ReadingFields(QWidget):
         return f"{value[:40]}: {_in_words(read)}{clock}" if read else value[:40]
 
     def _chosen(self) -> None:
-        self.example.setVisible(self.times.currentData() == TYPED)
         self._wrong = ""
         if self.times.currentData() == "":
             orders = " or ".join(map(meaning_of, self._formats))
@@ -451,262 +670,47 @@ class ReadingFields(QWidget):
 
     def _describe(self, used: bool) -> None:
         """Show below the fields how the file is interpreted."""
-        form = self.time_format
-        self.hints[1].setText(meaning_of(form) if used and not self._wrong else "")
+        times, zone, form = self.columns["times"], self.columns["zone"], self.time_format
+        meaning = "" if not used or self._wrong else meaning_of(form)
+        unsure = used and self.times.currentData() == ""
+        times.say(
+            "choose what it means" if unsure else meaning.partition(" hour")[0], meaning, unsure
+        )
+        self.zone.setPlaceholderText(
+            "no times"
+            if not used
+            else "UTC, not stated in the file"
+            if self.naive
+            else "stated in the file"
+        )
         if not used or self._wrong:
-            self.hints[2].setText("")
+            zone.say("")
         elif not takes_zone(form):
-            self.hints[2].setText("the times say it themselves")
+            zone.say("the times say it themselves")
         else:
-            self.hints[2].setText(self._in_utc(form))
+            zone.say(self._in_utc(form))
 
     def _in_utc(self, form: str) -> str:
         """Return the first time of the file in UTC."""
-        zone = self.zone_name
         value = next((v for v in self._values if reads_time(v, form)), "")
-        if zone is None or not value or form == "iso":
-            return "times without an offset are UTC" if zone is None else ""
-        wall = moment(value, form)
-        assert wall is not None
+        wall = moment(value, form) if value else None
+        if wall is None:
+            return "times without an offset are UTC" if self.zone_name is None else ""
         day = QDate(wall.year, wall.month, wall.day)
-        there = QDateTime(
-            day,
-            QTime(wall.hour, wall.minute, wall.second),
-            QTimeZone(zone.encode()),
-            QDateTime.TransitionResolution.RelativeToBefore,
+        clock = QTime(wall.hour, wall.minute, wall.second)
+        offset = wall.utcoffset()
+        zone = (
+            QTimeZone((self.zone_name or "UTC").encode())
+            if offset is None
+            else QTimeZone(int(offset.total_seconds()))
         )
-        utc = there.toUTC()
+        before = QDateTime.TransitionResolution.RelativeToBefore
+        utc = QDateTime(day, clock, zone, before).toUTC()
         days = utc.date().daysTo(day)
         when = {0: "", 1: " the day before", -1: " the day after"}[days]
-        return f"{wall:%H:%M} there is {utc.toString('HH:mm')} UTC{when}"
+        return f"{wall:%H:%M} is {utc.toString('HH:mm')} UTC{when}"
 
 
 def _in_words(moment: datetime) -> str:
     month = QLocale(QLocale.Language.English).monthName(moment.month)
     return f"{moment.day} {month} {moment.year}"
-
-
-SHORT_NAMES = {
-    "user": "person",
-    "position": "position",
-    "time": "time",
-    "time_format": "date format",
-    "crs": "coordinates",
-    "layer": "table",
-}
-"""Button texts by kind of question; other kinds use their key."""
-
-OTHER_ANSWER = "Another answer, chosen above"
-CARDS_PER_ROW = 3
-"""Number of cards per row."""
-MAX_CANDIDATES = 6
-"""Maximum number of candidates on a card; others are chosen in the fields above."""
-MAX_HEIGHT_PX = 330
-"""Height in pixels up to which the cards do not scroll."""
-
-
-class ElidedRadioButton(QRadioButton):
-    """Radio button with elided text."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__()
-        self.words = words
-        self.setAccessibleName(words)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Elide the text for the new width."""
-        super().resizeEvent(event)
-        space = self.width() - 28  # indicator and spacing
-        fitting = self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, space)
-        self.setText(fitting.replace("&", "&&"))
-
-
-class QuestionCard(QFrame):
-    """One question with its candidates and a button that confirms the selected one.
-
-    Signals
-    -------
-    chosen(Candidate)
-        A candidate was selected.
-    confirmed(Candidate or None)
-        The answer was confirmed; None if it was chosen in the fields above.
-    """
-
-    chosen = Signal(object)
-    confirmed = Signal(object)
-
-    def __init__(self, question: Question) -> None:
-        super().__init__()
-        self.question = question
-        self.is_confirmed = False
-        self.short = SHORT_NAMES.get(question.key, question.key.replace("_", " "))
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAccessibleName(question.title)
-        box = QVBoxLayout(self)
-        title = QLabel(question.title, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        bold = title.font()
-        bold.setBold(True)
-        title.setFont(bold)
-        why = styled_label("muted", question.text, word_wrap=True)
-        why.setTextFormat(Qt.TextFormat.PlainText)
-        space = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        space.setHeightForWidth(True)  # otherwise a two-line title is cut off
-        for label in (title, why):
-            label.setSizePolicy(space)
-            box.addWidget(label)
-        self.answers = QButtonGroup(self)
-        for place, one in enumerate(question.candidates[:MAX_CANDIDATES]):
-            words = f"{one.text[:60]}  ({one.example})" if one.example else one.text[:60]
-            self._add(box, words, place, f"{one.text}\n{one.example}")
-        self._add(box, OTHER_ANSWER, MAX_CANDIDATES, "").setVisible(False)
-        box.addStretch(1)
-        self.button = QPushButton()
-        self.button.clicked.connect(self.confirm)
-        box.addWidget(self.button)
-        self._select(question.preselected)
-        self.answers.idClicked.connect(self._picked)
-
-    def _add(self, box: QVBoxLayout, words: str, place: int, tip: str) -> QRadioButton:
-        radio = ElidedRadioButton(words)
-        radio.setToolTip(tip)
-        radio.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.answers.addButton(radio, place)
-        box.addWidget(radio)
-        return radio
-
-    @property
-    def candidate(self) -> Candidate | None:
-        """Selected candidate; None if the answer is in the fields above."""
-        place = self.answers.checkedId()
-        return self.question.candidates[place] if 0 <= place < MAX_CANDIDATES else None
-
-    def confirm(self) -> None:
-        """Confirm the selected answer."""
-        self.is_confirmed = True
-        self._show_state()
-        self.confirmed.emit(self.candidate)
-
-    def follow(self, values: Table[str, Any]) -> None:
-        """Select the answer that the dialog's fields have; a different one is unconfirmed."""
-        candidates = self.question.candidates
-        names = {*self.question.fields, *(name for one in candidates for name, _ in one.fields)}
-        if all(values.get(name) in (None, "") for name in names):
-            return
-        same = (
-            i
-            for i, one in enumerate(self.question.candidates[:MAX_CANDIDATES])
-            if all(values.get(name) == value for name, value in one.fields)
-        )
-        place = next(same, MAX_CANDIDATES)
-        if place != self.answers.checkedId():
-            self.is_confirmed = False
-            self._select(place)
-
-    def _picked(self, place: int) -> None:
-        self.is_confirmed = False
-        self._show_state()
-        if place < MAX_CANDIDATES:
-            self.chosen.emit(self.question.candidates[place])
-
-    def _select(self, place: int | None) -> None:
-        other = self.answers.button(MAX_CANDIDATES)
-        other.setVisible(place == MAX_CANDIDATES)
-        button = None if place is None else self.answers.button(place)
-        if button is not None:
-            button.setChecked(True)
-        self._show_state()
-
-    def _show_state(self) -> None:
-        done = self.is_confirmed
-        self.button.setText("✓ Confirmed" if done else f"Confirm {self.short}")
-        self.button.setEnabled(not done and self.answers.checkedId() >= 0)
-
-
-class QuestionCards(QScrollArea):
-    """Cards of all questions about a file.
-
-    Signals
-    -------
-    chosen(Candidate)
-        A candidate was selected on a card.
-    confirmed(Candidate or None)
-        The answer of a card was confirmed.
-    """
-
-    chosen = Signal(object)
-    confirmed = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Questions about the file")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        self.cards: dict[str, QuestionCard] = {}
-        self.hide()
-
-    def ask(self, questions: Sequence[Question]) -> None:
-        """Show a card for each question with candidates; existing cards stay."""
-        open_questions = [one for one in questions if one.candidates]
-        if open_questions == [card.question for card in self.cards.values()]:
-            return
-        before, self.cards = self.cards, {}
-        page = QWidget()
-        grid = QGridLayout(page)
-        grid.setContentsMargins(0, 0, 0, 0)
-        for place, question in enumerate(open_questions):
-            card = before.get(question.key)
-            if card is None or card.question != question:
-                card = QuestionCard(question)
-                card.chosen.connect(self.chosen)
-                card.confirmed.connect(self.confirmed)
-            self.cards[question.key] = card
-            grid.addWidget(card, place // CARDS_PER_ROW, place % CARDS_PER_ROW)
-        for column in range(min(CARDS_PER_ROW, len(open_questions))):
-            grid.setColumnStretch(column, 1)
-        old = self.takeWidget()
-        self.setWidget(page)
-        if old is not None:
-            old.deleteLater()
-        self.setVisible(bool(open_questions))
-        self.updateGeometry()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Request another height when the cards need it."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self.updateGeometry()
-        return super().eventFilter(watched, event)
-
-    def hasHeightForWidth(self) -> bool:
-        """Return True: titles wrap, so the height depends on the width."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        """Return the height in pixels that shows all confirm buttons."""
-        page = self.widget()
-        return min(page.heightForWidth(width), MAX_HEIGHT_PX) if page is not None else 0
-
-    def follow(self, values: Table[str, Any]) -> None:
-        """Select on each card the answer that the dialog's fields have."""
-        for card in self.cards.values():
-            card.follow(values)
-
-    @property
-    def next_stop(self) -> QWidget | None:
-        """Button of the first answer to confirm, or where it is chosen; None if there is none."""
-        card = next((card for card in self.cards.values() if not card.is_confirmed), None)
-        if card is None or card.button.isEnabled():
-            return card and card.button
-        return card.answers.button(0)
-
-    @property
-    def problem(self) -> str:
-        """Unconfirmed answers as text; empty if none."""
-        names = [card.short for card in self.cards.values() if not card.is_confirmed]
-        if not names:
-            return ""
-        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        return f"{len(names)} answer{'s' * (len(names) > 1)} to confirm: {listed}."

@@ -35,7 +35,7 @@ from explorer.ui.controllers.data_controller import (
 )
 from explorer.ui.dialogs.busiest import BusiestDialog, region_town
 from explorer.ui.dialogs.load_report import LoadReportDialog
-from explorer.ui.dialogs.open_checkins import MappingDialog
+from explorer.ui.dialogs.open_checkins import MappingDialog, Remembered
 from explorer.ui.panels.data_card import DataCard, RegionBox
 from explorer.ui.panels.plane import SIDES, PlanePart, RegionFields
 from explorer.ui.panels.range_play import RangePlay
@@ -480,9 +480,9 @@ class DataPanel(QWidget):
         dialog.region_selected.connect(lambda _region: self._workspace.go_home())
         self._open("busiest", dialog)
 
-    def ask_mapping(self, request: MappingRequest) -> None:
-        """Open the column mapping dialog."""
-        dialog = MappingDialog(request, self.window())
+    def ask_mapping(self, request: MappingRequest, memory: Remembered | None = None) -> None:
+        """Open the dialog about a file; `memory` has the answers for files like it."""
+        dialog = MappingDialog(request, self.window(), memory)
         dialog.load.connect(self._data.open)
         dialog.picture_selected.connect(self._workspace.backdrop.open)
         self._open("mapping", dialog)
