@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,19 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from explorer import checkins
+from explorer.checkins import Mapping
+from explorer.engine.session.schema import plain
 from explorer.ui.app.tab_order import focus_chain, stops_tab
 from explorer.ui.controllers.data_controller import MappingRequest
-from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.dialogs.open_checkins import BY_NAME, CONFIRMED, MappingDialog
+from explorer.ui.controllers.session_store import SessionStore, StateFile
+from explorer.ui.dialogs.open_checkins import (
+    BY_NAME,
+    CONFIRMED,
+    NONE_READABLE,
+    MappingDialog,
+)
 from tests.ui.access import check, mnemonics
+from tests.ui.small_map import SMALL_MAP
 
 NAMES = "Fahrt;Kunde;Gerät;Beginn;Start Breite;Start Länge;Ziel Breite;Ziel Länge;Ende"
 
@@ -274,6 +283,16 @@ def test_answers_are_remembered_for_files_like_it_if_that_is_ticked(qtbot, tmp_p
     assert store.answers == []
 
 
+def test_dates_written_in_another_way_are_asked_about_again(qtbot, tmp_path: Path) -> None:
+    store = SessionStore(None)
+    path = rides(tmp_path / "October.csv")
+    open_file(asked(qtbot, path, store), remember=True)
+    path.write_bytes(path.read_bytes().replace(b"03.11.2026 ", b"2026-11-03 "))
+    dialog = asked(qtbot, path, store)
+    assert dialog.problem == NONE_READABLE
+    assert [card.is_confirmed for card in dialog.cards.values()] == [True, True, False]
+
+
 def test_answers_are_not_remembered_for_other_headers(qtbot, tmp_path: Path) -> None:
     store = SessionStore(None)
     open_file(asked(qtbot, rides(tmp_path / "October.csv"), store), remember=True)
@@ -282,3 +301,46 @@ def test_answers_are_not_remembered_for_other_headers(qtbot, tmp_path: Path) -> 
     dialog = asked(qtbot, other, store)
     assert dialog.problem == "3 answers to confirm: person, position and time."
     assert not dialog.remember.isChecked()
+
+
+def test_remembered_answers_are_there_in_the_next_session(
+    open_window, settled, qtbot, tmp_path: Path
+) -> None:
+    def ask(window, path: Path) -> MappingDialog:
+        with qtbot.waitSignal(window.data.mapping_needed):
+            window.files.open_data(path)
+        dialog: MappingDialog = window.data_panel.dialog("mapping")
+        return dialog
+
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    settled(window)
+    dialog = ask(window, rides(tmp_path / "October.csv"))
+    with qtbot.waitSignal(window.data.loaded):
+        open_file(dialog, remember=True)
+    assert window.data.current.users == 40
+    settled(window)
+    window.close()
+    again = open_window()
+    settled(again)
+    again.resize(1024, 720)
+    dialog = ask(again, rides(tmp_path / "November.csv", rows=90))
+    assert dialog.person.button.text() == "✓ Remembered from October.csv"
+    assert (dialog.width(), dialog.height()) == (984, 680)  # fits into the smallest window
+    with qtbot.waitSignal(again.data.loaded):
+        dialog.load_button.click()
+    assert again.data.current.rows == 90
+    settled(again)
+
+
+def test_answers_that_are_damaged_are_left_out(tmp_path: Path) -> None:
+    store = SessionStore(StateFile(tmp_path))
+    preview = checkins.sniff_files(checkins.find_files((rides(tmp_path / "October.csv"),)))
+    store.remember(preview, replace(preview.suggested, zone="Europe/Vienna"))
+    kept = [plain(known) for known in store.answers]
+    bad = [{**kept[0], "like": "none"}, {**kept[0], "columns": {"user": -1}}]
+    store._file.save({"session": {}, "answers": [*bad, *kept]})
+    again = SessionStore(StateFile(tmp_path))
+    again.load()
+    file, fields = again.recall(preview)
+    assert (file, len(again.answers)) == ("October.csv", 1)
+    assert Mapping(**fields) == replace(preview.suggested, zone="Europe/Vienna")

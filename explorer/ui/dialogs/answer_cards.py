@@ -30,6 +30,9 @@ from explorer.ui.widgets.boxes import ChoiceBox
 CARD_PX = 304, 322
 INDENT_PX = 22
 """Width of the mark of a radio button, with the space behind it."""
+WITH_TWO_LINES = 3
+"""Number of likely answers from which their remarks stand beside them."""
+RICH = Qt.TextFormat.RichText
 CHOOSE = "Choose a column, or “There is no such column”."
 
 
@@ -222,7 +225,10 @@ class AnswerCard(QFrame):
                 widget.deleteLater()
         self.options = []
         for candidate in self.candidates:
-            self._add(Answer(candidate.text[:60], *self.remarks(candidate)))
+            beside, below = self.remarks(candidate)
+            if len(self.candidates) > WITH_TWO_LINES:
+                beside, below = beside or below, ""
+            self._add(Answer(candidate.text[:60], beside, below))
         self.boxes = {
             role: ChoiceBox(f"Column with the {_ROLE_NAMES[role]}") for role in self.roles
         }
@@ -368,7 +374,7 @@ class PersonCard(AnswerCard):
             radio = self.units[unit] = QRadioButton()
             radio.setAccessibleName(f"{bold} {rest}")
             self.unit_group.addButton(radio, place)
-            label = QLabel(f"<b>{bold}</b> {rest}", wordWrap=True)
+            label = QLabel(f"<b>{bold}</b> {rest}", wordWrap=True, textFormat=RICH)
             label.setObjectName("hint")
             grid.addWidget(radio, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(label, place, 1)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -186,7 +185,7 @@ class LineAbove(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.number, self.text = styled_label("muted"), styled_label("muted")
-        self.number.setFixedWidth(NUMBER_PX - 6)
+        self.number.setFixedWidth(NUMBER_PX - 9)
         self.remark = styled_label("faint", NOT_READ)
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 0, 0)
@@ -228,8 +227,8 @@ class FirstRows(QWidget):
         numbers.setDefaultSectionSize(LINE_PX)
         numbers.setFixedWidth(NUMBER_PX)
         self.table.setVerticalHeader(numbers)
-        self._corner = QLabel(self.table)
-        self._corner.setObjectName("muted")
+        self._corner = styled_label("muted")
+        self._corner.setParent(self.table)
         self._corner.setGeometry(6, 0, NUMBER_PX - 6, LINE_PX)
         self.table.currentCellChanged.connect(self._say)
         bar = self.table.verticalScrollBar()

@@ -381,6 +381,8 @@ class MappingDialog(QDialog):
         self._named_e7 = fields.get("crs") == E7
         for key in self.cards:
             self.settled[key] = self._answer_of(key), f"✓ Remembered from {file}"
+        if self.values["time"] is not None and not self.reading.fits(self.reading.time_format):
+            del self.settled["time"]  # these dates are written in another way
         if fields.get("encoding"):
             self.settled["encoding"] = (preview.encoding,), CONFIRMED
 

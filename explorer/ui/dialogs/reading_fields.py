@@ -486,6 +486,7 @@ class ReadingFields(QWidget):
         self.delimiter = ChoiceBox("Delimiter")
         self.decimal = ChoiceBox("Decimal mark")
         self.header = ChoiceBox("Header row")
+        self.header.setToolTip("The line with the names of the columns, as it was found")
         self.times = ChoiceBox("Date format")
         self.zone = ZoneChoice()
         self.example = QLineEdit(placeholderText="31.12.2024 23:59")
@@ -592,6 +593,10 @@ class ReadingFields(QWidget):
         with QSignalBlocker(self.times):
             self.times.offer([*items, (TYPED, "like an example…")], chosen)
         self._chosen()
+
+    def fits(self, form: str) -> bool:
+        """Return whether most times of the column have a format."""
+        return 2 * sum(reads_time(value, form) for value in self._values) > len(self._values)
 
     def choose_format(self, form: str) -> None:
         """Choose a format, which need not be offered yet."""
