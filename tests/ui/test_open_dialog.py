@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from explorer import checkins
 from explorer.checkins import Mapping
+from explorer.checkins.model import Candidate, Question
 from explorer.engine.session.schema import plain
 from explorer.ui.app.tab_order import focus_chain, stops_tab
 from explorer.ui.controllers.data_controller import MappingRequest
@@ -330,6 +331,35 @@ def test_remembered_answers_are_there_in_the_next_session(
         dialog.load_button.click()
     assert again.data.current.rows == 90
     settled(again)
+
+
+def test_a_question_of_another_kind_is_asked_on_the_card_of_the_time(qtbot, tmp_path) -> None:
+    path = tmp_path / "sure.csv"
+    rows = "".join(f"u{i % 9},48.{i:03},11.{i:03},2024-05-01 08:{i:02}:00,{i}\n" for i in range(40))
+    path.write_text("user,lat,lon,time,visits\n" + rows)
+    preview = checkins.sniff_files(checkins.find_files((path,)))
+    once, more = Candidate("once", (("weight", None),)), Candidate("visits", (("weight", 4),))
+    question = Question("weight", "Does a row count more than once?", "", ("weight",), (more, once))
+    preview = replace(preview, questions=(question,), mapping=replace(preview.mapping, weight=None))
+    dialog = MappingDialog(
+        MappingRequest(
+            (path,), replace(preview, questions=(replace(question, preselected=None),)), ""
+        )
+    )
+    qtbot.addWidget(dialog)
+    group = dialog.time.further["weight"].group
+    assert dialog.problem == question.title
+    assert (group.checkedId(), dialog.time.button.isEnabled()) == (-1, False)
+    for place, weight in ((1, None), (0, 4), (1, None)):
+        group.button(place).click()
+        assert dialog.mapping.weight == weight
+        assert not dialog.load_button.isEnabled()
+        dialog.time.button.click()
+        assert dialog.load_button.isEnabled()
+    dialog.time.extra["weight"].setCurrentIndex(dialog.time.extra["weight"].findData(4))
+    assert group.checkedId() == 0
+    assert dialog.problem == "1 answer to confirm: time."
+    dialog.reject()
 
 
 def test_answers_that_are_damaged_are_left_out(tmp_path: Path) -> None:

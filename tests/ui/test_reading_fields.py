@@ -71,14 +71,15 @@ def test_the_order_of_day_and_month_must_be_chosen(map_page: MapPage, tmp_path: 
     dialog = map_page.panel.dialog("mapping")
     card, times = dialog.time, dialog.reading.times
     assert dialog.problem.startswith("Choose what 03/04/2025 10:10 means")
-    assert card.orders.checkedId() == -1  # nothing is preselected
+    orders = card.further["time_format"].group
+    assert orders.checkedId() == -1  # nothing is preselected
     assert not card.button.isEnabled()
     assert not dialog.load_button.isEnabled()
     offered = [times.itemText(i) for i in range(3)]
     assert offered[1:] == ["03/04/2025 10:10: 3 April 2025", "03/04/2025 10:10: 4 March 2025"]
     times.setCurrentIndex(1)
-    assert card.orders.checkedId() == 0
-    card.orders.button(1).click()
+    assert orders.checkedId() == 0
+    orders.button(1).click()
     assert times.currentText() == offered[2]
     assert not dialog.load_button.isEnabled()
     card.button.click()

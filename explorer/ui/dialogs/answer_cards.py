@@ -480,6 +480,62 @@ class PositionCard(AnswerCard):
         self.swap_button.setVisible(bool(text))
 
 
+class FurtherQuestion(QWidget):
+    """A question of a card beside its own, with its answers; none is preselected.
+
+    Signals
+    -------
+    changed(dict)
+        Fields that the picked answer sets.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question, self.picked = question, -1
+        title = styled_label("hint", question.title, word_wrap=True)
+        title.setToolTip(plain_tip(question.text))
+        self.group = QButtonGroup(self)
+        self.group.idClicked.connect(self._pick)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addWidget(title)
+        for place, one in enumerate(question.candidates):
+            shown, more = one.text, one.example
+            if question.key == "time_format":  # the example says what the text says
+                shown, more = more or shown, ""
+            answer = Answer(shown, more)
+            answer.radio.setAccessibleDescription(f"{question.title} {one.text}")
+            self.group.addButton(answer.radio, place)
+            box.addWidget(answer)
+
+    def follow(self, values: Table[str, Any], settled: bool) -> None:
+        """Select the answer that fields have; no column counts only once that was picked."""
+        matches = [
+            place
+            for place, one in enumerate(self.question.candidates)
+            if all(values.get(name) == value for name, value in one.fields)
+        ]
+        chosen = [
+            place
+            for place in matches
+            if settled
+            or all(value is not None for _, value in self.question.candidates[place].fields)
+        ]
+        if self.picked not in matches:
+            self.picked = next(iter(chosen), -1)
+        self.group.setExclusive(False)
+        for place, button in enumerate(self.group.buttons()):
+            button.setChecked(place == self.picked)
+        self.group.setExclusive(True)
+
+    def _pick(self, place: int) -> None:
+        self.picked = place
+        self.changed.emit(dict(self.question.candidates[place].fields))
+
+
 class TimeCard(AnswerCard):
     """Which column holds the time, and how dates are written."""
 
@@ -495,15 +551,10 @@ class TimeCard(AnswerCard):
         )
 
     def make_tail(self) -> None:
-        """Build the answers about dates."""
-        self.orders_why = styled_label("hint", word_wrap=True)
-        self.orders = QButtonGroup(self)
-        self.orders.idClicked.connect(self._order_picked)
-        self.order_list = QVBoxLayout()
-        self.order_list.setSpacing(2)
-        self._dates: Question | None = None
-        self.body.addWidget(self.orders_why)
-        self.body.addLayout(self.order_list)
+        """Build the place of further questions, such as how dates are written."""
+        self.further: dict[str, FurtherQuestion] = {}
+        self.further_list = QVBoxLayout()
+        self.body.addLayout(self.further_list)
         self.body.addWidget(self._example)
         self.note = styled_label("hint", word_wrap=True)
         self.body.addWidget(self.note)
@@ -549,38 +600,34 @@ class TimeCard(AnswerCard):
 
     def problem(self, values: Table[str, Any]) -> str:
         """Return what is missing of the selected answer."""
-        missing = values.get("time") is None and self.place_of(values) == self.other
-        return "Choose the column with the time, or “There is no time”." if missing else ""
+        if values.get("time") is None and self.place_of(values) == self.other:
+            return "Choose the column with the time, or “There is no time”."
+        unanswered = (one.question for one in self.further.values() if one.picked < 0)
+        return next(
+            (question.title for question in unanswered if question.key != "time_format"), ""
+        )
 
-    def ask_order(self, question: Question | None, chosen: str) -> None:
-        """Ask how dates are written; None if that is known."""
-        if question != self._dates:
-            self._dates = question
-            for button in self.orders.buttons():
-                self.orders.removeButton(button)
-            while (item := self.order_list.takeAt(0)) is not None:
-                if (widget := item.widget()) is not None:
-                    widget.hide()
-                    widget.deleteLater()
-            self.orders_why.setText(question.title if question else "")
-            self.orders_why.setToolTip(plain_tip(question.text if question else ""))
-            for place, one in enumerate(question.candidates if question else ()):
-                answer = Answer(one.example or one.text)
-                answer.radio.setAccessibleDescription(one.text)
-                self.orders.addButton(answer.radio, place)
-                self.order_list.addWidget(answer)
-        self.orders_why.setVisible(question is not None)
-        self.orders.setExclusive(False)
-        for place, one in enumerate(question.candidates if question else ()):
-            button = self.orders.button(place)
-            assert button is not None
-            button.setChecked(dict(one.fields)["time_format"] == chosen)
-        self.orders.setExclusive(True)
+    def ask(self, questions: Sequence[Question]) -> None:
+        """Ask further questions about the file, in the order given."""
+        if list(questions) == [one.question for one in self.further.values()]:
+            return
+        for one in self.further.values():
+            one.hide()
+            one.deleteLater()
+        self.further = {question.key: FurtherQuestion(question) for question in questions}
+        for one in self.further.values():
+            one.changed.connect(self.changed)
+            self.further_list.addWidget(one)
+
+    def follow(self, values: Table[str, Any], settled: bool) -> None:
+        """Select the answers to further questions that fields have, all if they are settled."""
+        for one in self.further.values():
+            one.follow(values, settled)
 
     @property
     def order_stops(self) -> list[QWidget]:
-        """The answers about dates."""
-        return list(self.orders.buttons())
+        """The answers to further questions."""
+        return [button for one in self.further.values() for button in one.group.buttons()]
 
     def show_values(self, values: Table[str, Any]) -> None:
         """Select the answer that fields of a mapping have."""
@@ -588,10 +635,6 @@ class TimeCard(AnswerCard):
         for role, box in self.extra.items():
             with QSignalBlocker(box):
                 box.setCurrentIndex(box.findData(values.get(role)))
-
-    def _order_picked(self, place: int) -> None:
-        assert self._dates is not None
-        self.changed.emit(dict(self._dates.candidates[place].fields))
 
     def _extra_changed(self) -> None:
         self.changed.emit({role: box.currentData() for role, box in self.extra.items()})

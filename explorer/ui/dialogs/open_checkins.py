@@ -51,6 +51,9 @@ QUESTIONS_OF = {
     "time": ("time", "time_format"),
 }
 """Keys of the questions that each card asks."""
+ASKED_ELSEWHERE = {"user", "position", "crs", "plane", "time", "encoding", "layer"}
+"""Keys of the questions that the answers of the cards or the fields above are about; the card of
+the time asks all others."""
 FIELDS_OF = {
     "user": ("user", "unit"),
     "position": ("lat", "lon", "order", "crs", "plane", "image"),
@@ -306,9 +309,8 @@ class MappingDialog(QDialog):
         self.rows.show_rows(preview)
         self._show_reason()
         self._count_lines()
-        asked = {question.key for question in self._open_questions()}
-        for key, keys in QUESTIONS_OF.items():
-            if (reason := self._recognised(key)) and not asked.intersection(keys):
+        for key in self.cards:
+            if (reason := self._recognised(key)) and not self._asked_by(key):
                 self.settled.setdefault(key, (self._answer_of(key), reason))
         self._recall()
         self._check()
@@ -436,6 +438,9 @@ class MappingDialog(QDialog):
 
     def _answer(self, fields: Table[str, Any]) -> None:
         """Apply an answer of a card."""
+        further = {name for one in self.time.further.values() for name in one.question.fields}
+        if further.intersection(fields):
+            self.settled.pop("time", None)
         self.values |= {name: value for name, value in fields.items() if name in self.values}
         if "time" in fields:
             with QSignalBlocker(self.reading):
@@ -470,6 +475,15 @@ class MappingDialog(QDialog):
         if self._questions[0] != state:
             self._questions = state, remaining_questions(self.preview, mapping, ())
         return self._questions[1]
+
+    def _asked_by(self, key: str) -> list[Question]:
+        """Return the open questions that a card asks."""
+        return [
+            question
+            for question in self._open_questions()
+            if question.key in QUESTIONS_OF[key]
+            or (key == "time" and question.key not in ASKED_ELSEWHERE)
+        ]
 
     # State -----------------------------------------------------------------------------------
 
@@ -534,10 +548,11 @@ class MappingDialog(QDialog):
             if self.settled[key][0] != self._answer_of(key):
                 del self.settled[key]
         for key, card in self.cards.items():
-            asked = [questions[one] for one in QUESTIONS_OF[key] if one in questions]
+            asked = self._asked_by(key)
             card.offer(preview.columns, self._why(key, asked), self._candidates(key, asked))
-        dates = questions.get("time_format")
-        self.time.ask_order(dates, self.reading.times.currentData() or "")
+        self.time.ask([one for one in questions.values() if one.key not in ASKED_ELSEWHERE])
+        shown = {**self.values, "time_format": self.reading.times.currentData()}
+        self.time.follow(shown, "time" in self.settled)
         self.reading.example.setVisible(self.reading.typed)
         self.time.note.setText(self._zone_note)
         self.time.note.setVisible(bool(self._zone_note))
