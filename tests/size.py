@@ -16,7 +16,7 @@ from itertools import groupby
 from tests.source_tree import ROOT, Source, cycles, import_graph, sources
 
 BUDGET = {
-    "checkins": (43, 89_500),
+    "checkins": (43, 89_700),
     "cli": (18, 31_900),
     "engine": (34, 50_600),
     "figures": (27, 48_500),
@@ -25,7 +25,7 @@ BUDGET = {
     "release": (49, 69_000),
     "studies": (144, 266_800),
     "top": (11, 10_200),
-    "ui": (125, 304_500),
+    "ui": (123, 304_500),
 }
 """Of each package: most modules and most tokens without docstrings."""
 MAX_IMPORT_SHARE = 0.09

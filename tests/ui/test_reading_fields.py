@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.ui.dialogs.first_rows import ALL_READ
-from explorer.ui.dialogs.open_checkins import BY_NAME, READING_FILE
+from explorer.ui.dialogs.open_checkins import ALL_READ, BY_NAME, READING_FILE
 from explorer.ui.dialogs.reading_fields import TYPED
 from tests import snapshots
 from tests.ui.map_page import MapPage, opened

@@ -27,8 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.ui.app.frame import first_map_study
-from explorer.ui.base.announcer import Announcer
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import Announcer, styled_label
 
 if TYPE_CHECKING:
     from explorer.ui.app.context import WindowContext

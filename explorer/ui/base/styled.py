@@ -1,11 +1,12 @@
-"""Factories for labels, tool buttons and texts with links to errata.
+"""Factories for labels, tool buttons and texts with links to errata; announcements of texts.
 
 Qt's Python stubs do not know the properties set here as constructor arguments.
 """
 
 import html
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.studies.errata import LABEL, explain_labels
@@ -87,3 +88,35 @@ def with_titles(text: str) -> str:
 def follow_links(label: QLabel) -> None:
     """Enable the links of a label for mouse and keyboard."""
     label.setOpenExternalLinks(True)  # passed to the handler of the scheme, `dialogs.errata`
+
+
+ANNOUNCE_MS = 700
+"""Delay after the last change, in milliseconds."""
+
+
+class Announcer(QTimer):
+    """Announces the latest text about a widget to screen readers, if it is visible.
+
+    Signals
+    -------
+    message(str)
+        The announced text.
+    """
+
+    message = Signal(str)
+
+    def __init__(self, about: QWidget) -> None:
+        super().__init__(about, singleShot=True)
+        self._about = about
+        self._words = ""
+        self.timeout.connect(self._say)
+
+    def say(self, words: str, after_ms: int = ANNOUNCE_MS) -> None:
+        """Announce a text after a delay; a newer text replaces it."""
+        self._words = words
+        self.start(after_ms)
+
+    def _say(self) -> None:
+        if self._about.isVisible() and self._words:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._about, self._words))
+            self.message.emit(self._words)

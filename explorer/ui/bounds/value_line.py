@@ -6,7 +6,7 @@ from explorer.engine.session.session import Session
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Request, Result, parameter
 from explorer.studies.registry import get_study
-from explorer.ui.base.announcer import ANNOUNCE_MS, Announcer
+from explorer.ui.base.styled import ANNOUNCE_MS, Announcer
 from explorer.ui.bounds.legend import Legend
 from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.plot.curve_plot import BoundsPlot

@@ -13,8 +13,7 @@ from explorer.studies.base.numbers import format_number, in_signs
 from explorer.studies.base.phrases import Headline
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
-from explorer.ui.base.announcer import Announcer
-from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.base.styled import Announcer, styled_label, tool_button
 from explorer.ui.plot.reading import COMPUTING
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 from explorer.ui.widgets.staleness import Spinner
