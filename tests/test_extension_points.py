@@ -131,7 +131,7 @@ def test_a_reader_of_checkins_is_in_dialogs_and_the_command_lines_help(
     assert file_patterns().endswith(" *.xlsx *.xlsm *.blocks")
     dialog = MappingDialog(MappingRequest(blocks, sniff(blocks), ""))
     qtbot.addWidget(dialog)
-    assert "Detected: Blocks, " in dialog.detected.text()
+    assert "Blocks, " in dialog.detected.text()
     dialog.reject()
     assert run(["heatmap", "--help"]) == 0
     assert ", Excel (.xlsx) or Blocks;" in " ".join(capsys.readouterr().out.split())
