@@ -294,6 +294,23 @@ def test_dates_written_in_another_way_are_asked_about_again(qtbot, tmp_path: Pat
     assert [card.is_confirmed for card in dialog.cards.values()] == [True, True, False]
 
 
+def test_a_former_answer_does_not_say_who_ids_in_doubt_are(qtbot, tmp_path: Path) -> None:
+    store = SessionStore(None)
+    ids = [f"p{i % 9}" for i in range(60)]
+    for name, users in (("October", ids), ("November", ids), ("December", ["NULL", *ids, "NULL"])):
+        path = tmp_path / f"{name}.csv"
+        rows = [f"{who},48.{i:03},11.{i:03}\n" for i, who in enumerate(users)]
+        path.write_text("user,lat,lon\n" + "".join(rows))
+        dialog = asked(qtbot, path, store)
+        settled = [card.is_confirmed for card in dialog.cards.values()]
+        assert settled == [name != "December", True, True]
+        if name != "December":
+            open_file(dialog, remember=True)
+    assert "NULL" in dialog.person.why.text()
+    open_file(dialog, remember=True)  # the answer to this very question is remembered
+    assert all(card.is_confirmed for card in asked(qtbot, path, store).cards.values())
+
+
 def test_answers_are_not_remembered_for_other_headers(qtbot, tmp_path: Path) -> None:
     store = SessionStore(None)
     open_file(asked(qtbot, rides(tmp_path / "October.csv"), store), remember=True)
@@ -365,12 +382,13 @@ def test_a_question_of_another_kind_is_asked_on_the_card_of_the_time(qtbot, tmp_
 def test_answers_that_are_damaged_are_left_out(tmp_path: Path) -> None:
     store = SessionStore(StateFile(tmp_path))
     preview = checkins.sniff_files(checkins.find_files((rides(tmp_path / "October.csv"),)))
-    store.remember(preview, replace(preview.suggested, zone="Europe/Vienna"))
+    store.remember(preview, replace(preview.suggested, zone="Europe/Vienna"), ["ab" * 32])
     kept = [plain(known) for known in store.answers]
     bad = [{**kept[0], "like": "none"}, {**kept[0], "columns": {"user": -1}}]
     store._file.save({"session": {}, "answers": [*bad, *kept]})
     again = SessionStore(StateFile(tmp_path))
     again.load()
-    file, fields = again.recall(preview)
+    file, fields, answered = again.recall(preview)
+    assert answered == ["ab" * 32]
     assert (file, len(again.answers)) == ("October.csv", 1)
     assert Mapping(**fields) == replace(preview.suggested, zone="Europe/Vienna")

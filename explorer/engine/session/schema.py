@@ -417,6 +417,8 @@ class KnownAnswers(Struct):
     file: FileName
     """Which file they were confirmed for."""
     columns: Columns
+    asked: list[Hash] = []
+    """Of the questions that were answered; others are asked again."""
 
 
 class Window(Struct):

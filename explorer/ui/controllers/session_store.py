@@ -407,20 +407,26 @@ class SessionStore(QObject):
         self.backgrounds = list(known)
         self._changed()
 
-    def recall(self, preview: Preview) -> tuple[str, dict[str, Any]] | None:
+    def recall(self, preview: Preview) -> tuple[str, dict[str, Any], list[str]] | None:
         """Return the answers for files of the header and format of a preview.
 
         Returns
         -------
-        tuple of str and dict, or None
-            The file that they were confirmed for, and the fields of its mapping.
+        tuple of str, dict and list of str, or None
+            The file that they were confirmed for, the fields of its mapping, and hashes of the
+            questions that were asked.
         """
         like = _likeness(preview)
         known = next((one for one in self.answers if one.like == like), None)
-        return None if known is None else (known.file, plain(known.columns))
+        return None if known is None else (known.file, plain(known.columns), known.asked)
 
-    def remember(self, preview: Preview, mapping: ColumnMapping | None) -> None:
-        """Keep the answers for files of this header and format; None forgets them."""
+    def remember(
+        self, preview: Preview, mapping: ColumnMapping | None, asked: Sequence[str]
+    ) -> None:
+        """Keep the answers to what was asked for files of this header and format.
+
+        None forgets them.
+        """
         like = _likeness(preview)
         self.answers = [one for one in self.answers if one.like != like]
         if mapping is not None:
@@ -428,6 +434,7 @@ class SessionStore(QObject):
             # An answer that is too long to be stored is not kept.
             with contextlib.suppress(SchemaError):
                 known = {"like": like, "file": preview.basename[:MAX_NAME], "columns": raw}
+                known["asked"] = [*asked]
                 self.answers = [_answers(known, "answers"), *self.answers][:MAX_ANSWERS]
         self._changed()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Callable, Iterator, Mapping as Table, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping as Table, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -479,11 +481,20 @@ def _town(lat: float, lon: float) -> str:
 class Remembered(Protocol):
     """Answers that were confirmed for files of the same header and format."""
 
-    def recall(self, preview: Preview) -> tuple[str, dict[str, Any]] | None:
-        """Return the name of the file and the fields of its mapping, if any are known."""
+    def recall(self, preview: Preview) -> tuple[str, dict[str, Any], Collection[str]] | None:
+        """Return the file's name, the fields of its mapping, and what was asked, if known."""
 
-    def remember(self, preview: Preview, mapping: Mapping | None) -> None:
-        """Keep the answers for files like this; None forgets them."""
+    def remember(self, preview: Preview, mapping: Mapping | None, asked: Sequence[str]) -> None:
+        """Keep the answers to what was asked for files like this; None forgets them."""
+
+
+def _digest(question: Question) -> str:
+    """Return a hash of what is asked: of persons in these words, else among these answers.
+
+    The words about persons quote ids, which a former answer knows nothing of.
+    """
+    about = question.text if question.key == "user" else [c.fields for c in question.candidates]
+    return hashlib.sha256(json.dumps([question.key, about]).encode()).hexdigest()
 
 
 class MappingDialog(QDialog):
@@ -500,7 +511,7 @@ class MappingDialog(QDialog):
     -------
     load(tuple of Path, Mapping, Dialect or None)
         *Open* was pressed; None if dialect and encoding are as detected.
-    picture_chosen(Path)
+    picture_selected(Path)
         Set with *Open*: picture whose size is the range of x and y.
     """
 
@@ -758,7 +769,7 @@ class MappingDialog(QDialog):
         self.remember.setEnabled(self._memory is not None and preview.has_header)
         if known is None:
             return
-        file, fields = known
+        file, fields, answered = known
         forced = fields.get("encoding"), fields.get("decimal")
         now = self._encoding or preview.encoding, self._decimal or preview.dialect.decimal
         if any(want not in (None, have) for want, have in zip(forced, now, strict=True)):
@@ -780,9 +791,13 @@ class MappingDialog(QDialog):
             self.system.show_system(fields.get("crs"), fields.get("plane") is not None)
         self._named_e7 = fields.get("crs") == E7
         for key in self.cards:
-            self.settled[key] = self._answer_of(key), f"✓ Remembered from {file}"
+            self.settled.pop(key, None)
+            if {_digest(one) for one in self._asked_by(key)} <= set(answered):
+                self.settled[key] = self._answer_of(key), f"✓ Remembered from {file}"
         if self.values["time"] is not None and not self.reading.fits(self.reading.time_format):
-            del self.settled["time"]  # these dates are written in another way
+            self.settled.pop("time", None)  # these dates are written in another way
+        if looks_swapped(preview.rows, self.mapping, preview.dialect.decimal):
+            self.settled.pop("position", None)
         if fields.get("encoding"):
             self.settled["encoding"] = (preview.encoding,), CONFIRMED
 
@@ -1095,7 +1110,8 @@ class MappingDialog(QDialog):
             return
         if self._memory is not None and self.remember.isEnabled():
             keep = self.mapping if self.remember.isChecked() else None
-            self._memory.remember(self.preview, keep)
+            asked = [_digest(one) for key in self.cards for one in self._asked_by(key)]
+            self._memory.remember(self.preview, keep, asked)
         if self.plane.picture is not None and self.plane.text:
             self.picture_selected.emit(self.plane.picture)
         self.load.emit(self.request.source, self.mapping, self.dialect)
