@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping as Table, Sequence
+from collections.abc import Callable, Collection, Mapping as Table, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -334,11 +334,9 @@ class FirstRows(QWidget):
             line.remark.setVisible(not text.startswith("… and "))
         self._corner.setText(str(outline.header or ""))
         with QSignalBlocker(self.table):
-            self.table.setVerticalHeaderLabels([str(self._number(r)) for r in self._all_rows()])
+            rows = range(self.table.rowCount())
+            self.table.setVerticalHeaderLabels([str(self._number(r)) for r in rows])
         self._say()
-
-    def _all_rows(self) -> Iterator[int]:
-        yield from range(self.table.rowCount())
 
     def _number(self, row: int) -> int:
         numbers, preview = self.outline.rows, self.preview

@@ -486,7 +486,10 @@ class ReadingFields(QWidget):
         self.delimiter = ChoiceBox("Delimiter")
         self.decimal = ChoiceBox("Decimal mark")
         self.header = ChoiceBox("Header row")
-        self.header.setToolTip("The line with the names of the columns, as it was found")
+        self.header.setToolTip(
+            "The line with the names of the columns, as it was found. It cannot be chosen: if it "
+            "is wrong, delete the lines above it from a copy of the file."
+        )
         self.times = ChoiceBox("Date format")
         self.zone = ZoneChoice()
         self.example = QLineEdit(placeholderText="31.12.2024 23:59")

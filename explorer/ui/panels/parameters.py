@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -486,6 +486,10 @@ def reset_parameters(session: Session) -> None:
     session.set_values({p.key: p.default for p in _settable(get_study(session.state.study))})
 
 
+_NARROW_PX = 130
+"""Width below which `ChangedParameters` are named without an introduction."""
+
+
 class ChangedParameters(QWidget):
     """Names the parameters that differ from their defaults, and resets them.
 
@@ -499,6 +503,7 @@ class ChangedParameters(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._state: tuple[object, ...] = ()
+        self._changed = ""
         self.names = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight, smallest=0.76)
         self.names.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         tip = "Set all parameters of this question to their defaults"
@@ -529,11 +534,24 @@ class ChangedParameters(QWidget):
             for p in _settable(get_study(state.study))
             if values[p.key] != p.default
         ]
-        words = f"Changed: {', '.join(changed)}" if changed else "Default settings"
+        self._changed = ", ".join(changed)
+        self._write()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Choose the text for the space."""
+        super().resizeEvent(event)
+        self._write()
+
+    def _write(self) -> None:
+        """Name what is changed; beside two tabs the names alone have room."""
+        narrow = self.width() < _NARROW_PX
+        words = "Defaults" if narrow else "Default settings"
+        if self._changed:
+            words = self._changed if narrow else f"Changed: {self._changed}"
         if words != self.names.text():
             self.names.setText(words)
-            self.names.setToolTip(words)
-            self.button.setEnabled(bool(changed))
+            self.names.setToolTip(f"Changed: {self._changed}" if self._changed else words)
+            self.button.setEnabled(bool(self._changed))
 
 
 class ParametersPanel(QScrollArea):
