@@ -51,7 +51,7 @@ from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.rounds import responses_run
 from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
-_COARSE_POINTS = 12
+_COARSE_POINTS = 9
 _EXACT_POINTS, _FEW_POINTS = 100, 50
 """Most points of the exact clones where each has a crowd of its own, of a few milliseconds; the
 second where crowds are huge."""

@@ -204,13 +204,12 @@ def lower_pairs(
 
     2RR is the larger of both directions; of few clients also over all values of the others. If
     `coarse`, the search for ε of 3RR ends earlier, still from below, and 2RR is left out where it
-    hardly ever leaks more; not so at the sliders' point.
+    hardly ever leaks more.
     """
     eps0, n, given = points["eps0"], points["n"], points["delta" if unknown == "eps" else "eps"]
     if one_crowd(points):
         return _pairs_of_one_crowd(eps0, n, given, unknown, context)
-    step = np.full(given.shape, _COARSE_STEP if coarse else _STEP)
-    step[-1] = _STEP  # the sliders' point comes last
+    step = _COARSE_STEP if coarse else _STEP
     return _pairs_of_many_crowds(eps0, n, given, step, unknown, context)
 
 
@@ -235,7 +234,7 @@ def _pairs_of_many_crowds(
     eps0: FloatArray,
     n: FloatArray,
     given: FloatArray,
-    step: FloatArray,
+    step: float,
     unknown: Unknown,
     context: Context,
 ) -> FloatArray:
@@ -243,18 +242,18 @@ def _pairs_of_many_crowds(
     cached: dict[tuple[object, ...], FloatArray] = context.cached(("amplification", "lower"), dict)
     if len(cached) > _MAX_CACHED:
         cached.clear()
-    rows = [(unknown, *row) for row in np.stack([eps0, n, given, step], axis=1).tolist()]
+    rows = [(unknown, step, *row) for row in np.stack([eps0, n, given], axis=1).tolist()]
     missing = [row for row in dict.fromkeys(rows) if row not in cached]
     for start in range(0, len(missing), _LOWER_BATCH):
         context.check()
         batch = missing[start : start + _LOWER_BATCH]
-        local, size, x, last = np.array([row[1:] for row in batch], float).T
+        local, size, x = np.array([row[2:] for row in batch], float).T
         three = ThreeSymbolRound(local, size, size)
-        found = three.epsilon(x, last) if unknown == "eps" else three.delta(x)
+        found = three.epsilon(x, step) if unknown == "eps" else three.delta(x)
         for row, value in zip(batch, found.tolist(), strict=True):
-            _, e, crowd, one, step_here = row
+            _, _, e, crowd, one = row
             two = 0.0
-            if step_here == _STEP or e <= _TWO_SYMBOLS_BEST or crowd <= _MAX_MIXED:
+            if step == _STEP or e <= _TWO_SYMBOLS_BEST or crowd <= _MAX_MIXED:
                 pair = RandomisedResponseRound(e, crowd, crowd)
                 two = float(_two_symbols(pair, e, crowd, np.array([one]), unknown)[0])
             cached[row] = np.array([two, value])
