@@ -16,8 +16,8 @@ from itertools import groupby
 from tests.source_tree import ROOT, Source, cycles, import_graph, sources
 
 BUDGET = {
-    "checkins": (43, 89_700),
-    "cli": (18, 31_900),
+    "checkins": (43, 90_400),
+    "cli": (18, 32_200),
     "engine": (34, 50_600),
     "figures": (27, 48_500),
     "geography": (10, 21_100),

@@ -144,6 +144,11 @@ class Mapping:
         Decimal sign, if the user chose one; else it is detected.
     encoding : str or None
         Text encoding, if the user chose one; else it is detected.
+    delimiter : str or None
+        Character between fields, if the user chose one; else it is detected.
+    header : int or None
+        Line with the names of the columns, from 1, if the user chose one, or 0 for none; else it
+        is detected.
     plane : str or None
         The plane that is not the Earth as `explorer.geography.plane.Plane.text`; empty while its
         range is not declared. Then `lat` and `lon` are the columns of y and x.
@@ -178,6 +183,8 @@ class Mapping:
     crs: str | None = field(default=None, repr=False)
     unit: str | None = field(default=None, repr=False)
     order: str | None = field(default=None, repr=False)
+    delimiter: str | None = field(default=None, repr=False)
+    header: int | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -223,7 +230,18 @@ class Mapping:
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
-_LATER_FIELDS = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit", "order")
+_LATER_FIELDS = (
+    "plane",
+    "image",
+    "zone",
+    "decimal",
+    "encoding",
+    "crs",
+    "unit",
+    "order",
+    "delimiter",
+    "header",
+)
 """Fields added later; left out of cache keys unless they are set, so that keys stay."""
 
 
@@ -412,6 +430,10 @@ class Preview:
         In a spreadsheet, the `Mapping.time_format` of dates without a format.
     encoding_confidence : float
         How sure the detection of the encoding is, 0…1; 1 if it was given or needs no detection.
+    header_line : int
+        Line of text with the names of the columns, from 1; 0 if there is none.
+    lines : tuple of (int, str)
+        Number, from 1, and beginning of the lines of text that may be chosen as header.
     """
 
     basename: str
@@ -428,6 +450,8 @@ class Preview:
     sample: tuple[tuple[str, ...], ...] = field(default=(), repr=False, compare=False)
     serials: str = ""
     encoding_confidence: float = 1.0
+    header_line: int = 0
+    lines: tuple[tuple[int, str], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def suggested(self) -> Mapping:

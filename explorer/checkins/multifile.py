@@ -81,7 +81,7 @@ def plans_for(
     if not files.together:
         return [plan]
     alike = replace(preview, dialect=plan.dialect)
-    dialects = check_alike(files, alike, check, plan.mapping.encoding)
+    dialects = check_alike(files, alike, check, plan.mapping.encoding, plan.mapping.header)
     return plans_of(plan, files, dialects, added_columns(files, preview))
 
 

@@ -69,6 +69,7 @@ def sniff(
     decimal: str | None = None,
     layer: str | None = None,
     unpack: bool = False,
+    header: int | None = None,
 ) -> Preview:
     """Inspect the beginning of a file and guess how to read it.
 
@@ -88,6 +89,8 @@ def sniff(
         Of a file with several layers or sheets; the one with check-ins if omitted.
     unpack : bool
         Whether it may unpack to any multiple of its size.
+    header : int, optional
+        Line of text with the names of the columns, from 1, or 0 for none; detected if omitted.
 
     Returns
     -------
@@ -125,12 +128,13 @@ def sniff(
             decimal=decimal,
             layer=layer,
             unpack=unpack,
+            header=header,
             name=shown_name(path),
             cancelled=cancelled,
         )
         return sniffed
     preview = best.preview(
-        FileStart(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)
+        FileStart(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack, header)
     )
     return replace(preview, dialect=replace(preview.dialect, unpack=unpack))
 
@@ -301,12 +305,14 @@ def sniff_files(
     decimal: str | None = None,
     layer: str | None = None,
     unpack: bool = False,
+    header: int | None = None,
 ) -> Preview:
     """Inspect the beginning of the first file and the names of the folders.
 
     Raises as `explorer.checkins.sources.sniff` does.
     """
-    preview = sniff(files.parts[0].path, delimiter, encoding, cancelled, decimal, layer, unpack)
+    first = files.parts[0].path
+    preview = sniff(first, delimiter, encoding, cancelled, decimal, layer, unpack, header)
     if not files.together:
         if not preview.sample:
             below = f" below its header “{printable(', '.join(preview.columns)[:60])}”"
@@ -358,19 +364,23 @@ class SniffSettings(NamedTuple):
         As in `FileStart`.
     unpack : bool
         As in `Dialect`.
+    delimiter, header
+        As in `Mapping`.
     """
 
     encoding: str | None = None
     decimal: str | None = None
     layer: str | None = None
     unpack: bool = False
+    delimiter: str | None = None
+    header: int | None = None
 
     @classmethod
     def of(cls, mapping: Mapping | None, dialect: Dialect | None) -> SniffSettings:
         """Return the settings that a mapping and a dialect contain."""
-        encoding, decimal = (mapping.encoding, mapping.decimal) if mapping else (None, None)
+        chosen = mapping or Mapping()
         layer, unpack = (dialect.layer, dialect.unpack) if dialect else (None, False)
-        return cls(encoding, decimal, layer, unpack)
+        return cls(chosen.encoding, chosen.decimal, layer, unpack, chosen.delimiter, chosen.header)
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,8 +429,8 @@ def sniff_source(
         files = sniffed.files
     else:
         files = source if isinstance(source, DataFiles) else find_files(source, cancelled)
-    encoding, decimal, layer, unpack = settings
-    preview = sniff_files(files, None, encoding, cancelled, decimal, layer, unpack)
+    encoding, decimal, layer, unpack, delimiter, header = settings
+    preview = sniff_files(files, delimiter, encoding, cancelled, decimal, layer, unpack, header)
     return SniffedSource(files, preview, settings)
 
 
@@ -431,11 +441,16 @@ def added_columns(files: DataFiles, preview: Preview) -> list[int]:
 
 
 def check_alike(
-    files: DataFiles, first: Preview, tick: Callable[[], None], encoding: str | None = None
+    files: DataFiles,
+    first: Preview,
+    tick: Callable[[], None],
+    encoding: str | None = None,
+    header: int | None = None,
 ) -> list[Dialect]:
     """Return the dialect of each file; all must have the columns of the first.
 
-    Parts may differ in compression and encoding, unless one is given for all.
+    Parts may differ in compression, encoding and lines before the header, unless the latter two are
+    given for all.
 
     Raises
     ------
@@ -459,7 +474,12 @@ def check_alike(
             dialects.append(dialect)  # inspecting its rows would take longer than counting them
             continue
         own = sniff(
-            part.path, dialect.delimiter or None, encoding, layer=layer, unpack=dialect.unpack
+            part.path,
+            dialect.delimiter or None,
+            encoding,
+            layer=layer,
+            unpack=dialect.unpack,
+            header=header,
         )
         difference = _difference(first, own)
         if difference and text:  # with another delimiter, nothing else agrees either

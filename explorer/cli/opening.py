@@ -34,9 +34,21 @@ if TYPE_CHECKING:
 
 
 DECIMALS = {"point": ".", "comma": ","}
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
 
 
-KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit", "unpack")
+KEYS = (
+    "delimiter",
+    "header",
+    "decimal",
+    "encoding",
+    "time_format",
+    "zone",
+    "crs",
+    "layer",
+    "unit",
+    "unpack",
+)
 
 
 OF_DIALECT = ("layer", "unpack")
@@ -90,6 +102,7 @@ PADDED = "padded"
 """Instead of a region: the square of the next power of two around a plane."""
 
 MIN_MEMORY = 500_000_000
+MAX_HEADER_LINE = 100_000
 
 
 class OpenQuestions(click.ClickException):
@@ -110,7 +123,7 @@ def open_file(
     use_cache: bool,
     quiet: bool,
     plane: Plane | None = None,
-    reading: dict[str, str] | None = None,
+    reading: dict[str, Any] | None = None,
     memory: int | None = None,
     executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
     once: dict[str, Any] | None = None,
@@ -218,7 +231,7 @@ def _unpack_questions() -> Iterator[None]:
 
 
 def _mapping_for(
-    files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
+    files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, Any]
 ) -> tuple[SniffedSource, Mapping]:
     """Inspect a file; return also its guessed mapping, corrected by the options."""
     from explorer.checkins import SniffSettings, sniff_source
@@ -226,9 +239,8 @@ def _mapping_for(
     from explorer.checkins.parsing.guess_columns import with_columns
 
     fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
-    layer = reading.get("layer")
     settings = SniffSettings(
-        reading.get("encoding"), reading.get("decimal"), layer, bool(reading.get("unpack"))
+        **{key: reading[key] for key in SniffSettings._fields if key in reading}
     )
     sniffed = sniff_source(files, settings)
     preview = sniffed.preview
@@ -265,7 +277,7 @@ def _mapping_for(
         both = columns_given.pop(order)
         columns_given |= {"lat": both, "lon": both}
         fields["order"] = order
-    mapping = replace(with_columns(preview, columns_given), **fields)  # type: ignore[arg-type]
+    mapping = replace(with_columns(preview, columns_given), **fields)
     if plane is not None:
         mapping = replace(mapping, plane=plane.text, crs=None)
     elif "crs" in fields:
@@ -426,6 +438,14 @@ def _decimal(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> 
     return None if raw is None else DECIMALS[raw]
 
 
+def _header_row(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> int | None:
+    if raw is None or raw == "none":
+        return None if raw is None else 0
+    if not raw.isdecimal() or not 1 <= int(raw) <= MAX_HEADER_LINE:
+        raise click.BadParameter(f"{raw!r} is not the number of a line, from 1, or none")
+    return int(raw)
+
+
 def _time_format(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
     from explorer.checkins.parsing.times import format_of_example
 
@@ -470,6 +490,20 @@ def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str 
 def reading_options(command: Any) -> Any:
     """Add the options."""
     options: tuple[Callable[[Any], Any], ...] = (
+        click.option(
+            "--delimiter",
+            type=click.Choice(list(DELIMITERS)),
+            callback=lambda _ctx, _option, raw: DELIMITERS.get(raw),
+            help="Character between two fields of text. Default: detected from the first rows.",
+        ),
+        click.option(
+            "--header-row",
+            "header",
+            metavar="LINE|none",
+            callback=_header_row,
+            help="Number of the line with the names of the columns, counted from 1; lines before "
+            "it are not read. Default: detected.",
+        ),
         click.option(
             "--decimal",
             type=click.Choice(list(DECIMALS)),
@@ -532,7 +566,7 @@ def reading_options(command: Any) -> Any:
     return reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def reading_arguments(arguments: dict[str, Any]) -> dict[str, str]:
+def reading_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """Remove the reading options from the arguments and return those that were given."""
     result = {key: arguments.pop(key) for key in KEYS}
     return {key: value for key, value in result.items() if value is not None}

@@ -190,3 +190,61 @@ def test_zeros_that_were_never_written_spoil_one_row(write: Callable[..., Path])
             assert (data.rows, data.report.rejected) == (60, {Reason.CONTROL_CHARACTER: 1})
     with pytest.raises(checkins.CheckinError, match="not a supported file"):
         checkins.sniff(write(b"\0" * 4096, "zeros.csv"))
+
+
+def two_headers(write: Callable[..., Path]) -> Path:
+    """Write two lines of names, the second of which names the columns in another order."""
+    rows = [f"k{i % 7};g{i % 3};48.{i + 100};16.{i + 200}" for i in range(40)]
+    lines = ["Export", "", "user;device;lat;lon", "device;user;lat;lon", *rows]
+    return write("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "above", "kept"),
+    [
+        (3, ("user", "device", "lat", "lon"), (2, 1), 40),
+        (4, ("device", "user", "lat", "lon"), (2, 1), 40),
+        (5, ("k0", "g0", "48.100", "16.200"), (3, 1), 39),
+        (0, ("column 1", "column 2", "column 3", "column 4"), (0, 0), 40),
+    ],
+)
+def test_a_chosen_line_is_the_header(
+    line: int, names: tuple[str, ...], above: tuple[int, int], kept: int, write: Callable[..., Path]
+) -> None:
+    path = two_headers(write)
+    preview = checkins.sniff(path, header=line)
+    assert (preview.columns, preview.header_line) == (names, line)
+    mapping = checkins.Mapping(user=0, lat=2, lon=3, header=line)
+    with checkins.open_checkins(path, mapping, cache_dir=None) as data:
+        report = data.report
+        assert (report.before_header, report.header, report.kept) == (*above, kept)
+        assert report.accounted == report.physical_lines == 44
+        assert data.users == 7
+
+
+def test_lines_that_may_be_the_header_are_offered(write: Callable[..., Path]) -> None:
+    path = write("\n".join(["# exported", "", *CASES["title"][0], *ROWS]))
+    preview = checkins.sniff(path)
+    assert preview.header_line == 4
+    assert preview.lines[:3] == ((1, "# exported"), (3, "Exported positions"), (4, HEADER))
+    assert [number for number, _ in preview.lines[3:]] == list(range(5, 15))
+    for number, line in preview.lines:
+        chosen = checkins.sniff(path, header=number)
+        assert chosen.header_line == number
+        assert chosen.columns[0] == line.split(",")[0]
+
+
+@pytest.mark.parametrize("line", [2, 9_999])
+def test_a_line_that_is_none_of_the_first_is_no_header(line: int, write) -> None:
+    with pytest.raises(checkins.CheckinError, match=f"line {line} "):
+        checkins.sniff(two_headers(write), header=line)
+
+
+def test_a_chosen_delimiter_is_kept_by_the_mapping(write: Callable[..., Path]) -> None:
+    rows = [f"k{i % 7}|a,b|48.{i + 100}|16.{i + 200},x" for i in range(40)]
+    path = write("\n".join(["user|note|lat|lon", *(row.removesuffix(",x") for row in rows)]))
+    mapping = checkins.Mapping(user=0, lat=2, lon=3, delimiter="|")
+    with checkins.open_checkins(path, mapping, cache_dir=None) as data:
+        assert (data.report.kept, data.users) == (40, 7)
+    with pytest.raises(checkins.CheckinError):
+        checkins.open_checkins(path, checkins.Mapping(0, None, 2, 3, delimiter=","), cache_dir=None)

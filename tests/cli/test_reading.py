@@ -96,3 +96,21 @@ def test_options_that_say_nothing_are_refused(tmp_path, capsys, option, value, w
     code, _, said = heatmap(capsys, table(tmp_path, "2024-04-03"), option, value)
     assert code != 0
     assert why in said
+
+
+@pytest.mark.full
+def test_delimiter_and_header_are_given_by_options(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "two.csv"
+    rows = [f"k{i % 7}|g{i % 3}|48.{i + 100}|16.{i + 200}" for i in range(60)]
+    path.write_text("\n".join(["user|note|lat|lon", "note|user|lat|lon", *rows]) + "\n")
+    for line, users in (("1", 7), ("2", 3)):
+        given = ("--delimiter", "bar", "--header-row", line)
+        code, printed, _ = heatmap(capsys, str(path), *given)
+        assert (code, printed["users"]["used"]) == (0, users)
+        columns = recipe_from_dict(printed["recipe"]).columns
+        assert (columns["delimiter"], columns["header"]) == ("|", int(line))
+    for wrong in ("0", "x", "-1"):
+        assert heatmap(capsys, str(path), "--header-row", wrong)[0] == 2
+    code, _, said = heatmap(capsys, str(path), "--header-row", "100")
+    assert code != 0
+    assert "line 100" in said

@@ -151,13 +151,13 @@ def test_looking_again_keeps_the_window_alive(
     dialog = asked(map_page, path)
     seen: list[threading.Thread] = []
 
-    def slow(files, delimiter, encoding, cancelled, **_: object) -> None:
+    def slow(source, settings, cancelled) -> None:
         seen.append(threading.current_thread())
         while not cancelled():
             time.sleep(0.01)
         raise LoadCancelled
 
-    monkeypatch.setattr(open_checkins.checkins, "sniff_files", slow)
+    monkeypatch.setattr(open_checkins.checkins, "sniff_source", slow)
     dialog.reading.delimiter.setCurrentIndex(dialog.reading.delimiter.findData(","))
     map_page.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()

@@ -82,7 +82,8 @@ def test_the_file_is_described_above_its_first_lines(dialog: MappingDialog) -> N
     reading = dialog.reading
     assert dialog.title.text() == "Open Fahrten_2026.csv"
     assert dialog.detected.text().endswith(" bytes, 303 lines")
-    shown = [c.field.currentText() for key, c in reading.columns.items() if key != "zone"]
+    fields = [column.field for key, column in reading.columns.items() if key != "zone"]
+    shown = [field.currentText().partition(" (")[0] for field in fields]
     assert shown == ["; semicolon", ", comma", "line 3", "03.11.2026 07:00"]
     assert [column.remark.text() for column in reading.columns.values()] == [
         "9 columns",
@@ -392,3 +393,74 @@ def test_answers_that_are_damaged_are_left_out(tmp_path: Path) -> None:
     assert answered == ["ab" * 32]
     assert (file, len(again.answers)) == ("October.csv", 1)
     assert Mapping(**fields) == replace(preview.suggested, zone="Europe/Vienna")
+
+
+def two_headers(path: Path, users: int = 7) -> Path:
+    """Write two lines of names, the second of which calls the notes persons."""
+    rows = [f"k{i % users};g{i % 3};48.{i + 100};16.{i + 200}" for i in range(60)]
+    path.write_text("\n".join(["user;note;lat;lon", "note;user;lat;lon", *rows]) + "\n")
+    return path
+
+
+def choose_header(dialog: MappingDialog, line: int, qtbot) -> None:
+    dialog.reading.header.setCurrentIndex(dialog.reading.header.findData(line))
+    qtbot.waitUntil(lambda: dialog.preview.header_line == line)
+
+
+def test_another_line_is_chosen_as_header(qtbot, tmp_path: Path) -> None:
+    dialog = asked(qtbot, two_headers(tmp_path / "two.csv"))
+    other = 3 - dialog.preview.header_line
+    choose_header(dialog, other, qtbot)
+    names = {1: "user;note;lat;lon", 2: "note;user;lat;lon"}
+    assert dialog.preview.columns == tuple(names[other].split(";"))
+    assert dialog.reading.header.currentText() == f"line {other} ({names[other]})"
+    assert dialog.mapping.user == other - 1
+    assert dialog.mapping.header == other
+    choose_header(dialog, 0, qtbot)
+    assert dialog.preview.columns[0] == "column 1"
+    assert not any(card.is_confirmed for card in dialog.cards.values())
+
+
+def test_a_chosen_header_is_remembered_and_can_be_changed(qtbot, tmp_path: Path) -> None:
+    store = SessionStore(None)
+    path = two_headers(tmp_path / "October.csv")
+    dialog = asked(qtbot, path, store)
+    other = 3 - dialog.preview.header_line
+    choose_header(dialog, other, qtbot)
+    wanted = dialog.mapping
+    open_file(dialog, remember=True)
+    dialog = asked(qtbot, two_headers(tmp_path / "November.csv", users=9), store)
+    qtbot.waitUntil(lambda: dialog.preview.header_line == other)
+    assert all(card.is_confirmed for card in dialog.cards.values())
+    assert dialog.mapping == wanted
+    choose_header(dialog, 3 - other, qtbot)
+    assert dialog.mapping.header == 3 - other
+    assert dialog.mapping.user == 2 - other
+
+
+def test_a_chosen_delimiter_and_header_are_there_in_the_next_session(
+    open_window, settled, qtbot, tmp_path: Path
+) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    settled(window)
+    path = tmp_path / "bars.csv"
+    rows = [f"k{i % 7},x|g{i % 3},y|48.{i + 100}|16.{i + 200}" for i in range(60)]
+    path.write_text("\n".join(["user|note|lat|lon", "note|user|lat|lon", *rows]) + "\n")
+    with qtbot.waitSignal(window.data.mapping_needed):
+        window.files.open_data(path, ask=True)
+    dialog: MappingDialog = window.data_panel.dialog("mapping")
+    for wanted in ("|", ";", "|"):
+        dialog.reading.delimiter.setCurrentIndex(dialog.reading.delimiter.findData(wanted))
+        qtbot.waitUntil(lambda wanted=wanted: dialog.preview.delimiter == wanted)
+    other = 3 - dialog.preview.header_line
+    choose_header(dialog, other, qtbot)
+    with qtbot.waitSignal(window.data.loaded):
+        open_file(dialog, remember=False)
+    mapping = window.data.current.mapping
+    assert (mapping.delimiter, mapping.header) == ("|", other)
+    settled(window)
+    window.close()
+    again = open_window()
+    settled(again)
+    assert again.data.current.mapping == mapping
+    assert again.data.current.users == {1: 7, 2: 3}[other]

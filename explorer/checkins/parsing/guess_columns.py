@@ -90,6 +90,7 @@ FEW, OF_ROWS = 10, 1000
 than `FEW` rows repetition is not informative."""
 
 MAX_CANDIDATES = 6
+_MANY = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 _SHOWN = 40
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*", re.ASCII)
 _ZONED = re.compile(r"\s*\d{4}-\d{1,2}-\d{1,2}[T ][\d:.]+\s*(Z|[+-]\d{2}:?\d{2})\s*", re.ASCII)
@@ -412,7 +413,9 @@ def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
             return _pair_question(columns, pairs, why)
         return _one_pair(columns, lat, lon, settings)
     if pairs:
-        return _pair_question(columns, pairs, f"{len(pairs)} pairs of columns hold positions.")
+        return _pair_question(
+            columns, pairs, f"{_MANY.get(len(pairs), len(pairs))} pairs of columns hold positions."
+        )
     return _unnamed_position(columns)
 
 

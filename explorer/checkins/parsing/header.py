@@ -55,9 +55,7 @@ def find_header(rows: Rows) -> HeaderRows:
     rows : sequence of sequence of str
         The first rows of a table, without comment lines.
     """
-    body = rows[len(rows) // 2 :]
-    usual = usual_number([len(row) for row in body])
-    typed = _typed_columns([row for row in body if len(row) == usual][:200])
+    usual, typed = _usual_row(rows)
     numbers: list[tuple[int, int]] = []
     for i, row in enumerate(rows[: min(MAX_ABOVE, len(rows) - 1)]):  # at least one row follows
         if _names_numbers(row, rows[i + 1]):
@@ -75,11 +73,38 @@ def find_header(rows: Rows) -> HeaderRows:
         first = 0
     else:
         return HeaderRows(None, 0)
+    end = _end_of_header(rows, first, usual, typed)
+    names = max(range(first, end), key=lambda i: (_familiar(rows[i]), -i))
+    return HeaderRows(names, end)
+
+
+def header_at(rows: Rows, place: int) -> HeaderRows:
+    """Return a header that was chosen, with units or second names below it.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first rows of a table, without comment lines.
+    place : int
+        Place of the header among the rows.
+    """
+    usual, typed = _usual_row(rows[place + 1 :])
+    return HeaderRows(place, _end_of_header(rows, place, usual, typed))
+
+
+def _usual_row(rows: Rows) -> tuple[int, tuple[list[int], list[int]]]:
+    """Return the number of fields of most rows, and their columns with numbers and with times."""
+    body = rows[len(rows) // 2 :]
+    usual = usual_number([len(row) for row in body])
+    return usual, _typed_columns([row for row in body if len(row) == usual][:200])
+
+
+def _end_of_header(rows: Rows, first: int, usual: int, typed: tuple[list[int], list[int]]) -> int:
+    """Return the place of the first row below a header, its units and second names."""
     end = first + 1
     while end < min(len(rows) - 1, first + 4) and _is_second_header(rows[end], usual, *typed):
         end += 1
-    names = max(range(first, end), key=lambda i: (_familiar(rows[i]), -i))
-    return HeaderRows(names, end)
+    return end
 
 
 def _names_numbers(row: Sequence[str], below: Sequence[str]) -> bool:

@@ -145,6 +145,8 @@ class FileStart:
         Called every few milliseconds; True stops.
     unpack : bool
         As in `Dialect`.
+    header : int or None
+        As in `Mapping`, for text.
     """
 
     path: Path
@@ -156,6 +158,7 @@ class FileStart:
     cancelled: IsCancelled | None = None
     decimal: str | None = None
     unpack: bool = False
+    header: int | None = None
 
     @property
     def name(self) -> str:

@@ -50,8 +50,10 @@ from explorer.checkins.parsing.guess_columns import (
 )
 from explorer.checkins.parsing.header import (
     HeaderLines,
+    HeaderRows,
     declared_delimiter,
     find_header,
+    header_at,
     is_comment,
     strip_comment_mark,
     usual_number,
@@ -95,6 +97,8 @@ from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Damage, LineArray, 
 from explorer.checkins.store import PARQUET, ROWS, Tick, count
 
 _JUDGED_ROWS = 2000
+_OFFERED_BELOW, _MAX_OFFERED, _SHOWN_OF_LINE = 10, 80, 80
+"""Number of lines below a header that may be chosen instead, of all such, and of their letters."""
 _XML = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE
 )
@@ -244,10 +248,8 @@ def _preview(
     check_width(start.name, min(line.count(delimiter) for _, line in lines[:2]) + 1)
     records = _records(lines, delimiter, quoted, start.cancelled)
     rows = [record.fields for record in records]
-    place = find_header(rows)
-    named = records[place.header] if place.header is not None else None
+    place, named = _header(start, above, records, delimiter)
     first = records[place.first].first if place.first < len(records) else len(every) + 1
-    named = named or above.header(rows, delimiter)
     header, body = named is not None, rows[place.first :]
     names = tuple(named.fields) if named else ()
     last = named.first - 1 if named else above.last
@@ -296,6 +298,8 @@ def _preview(
     questions = (*([question] if question else []), *questions)
     dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
+    starts = [number for number, _ in above.lines]
+    starts += [record.first for record in records[: place.first + _OFFERED_BELOW]]
     return Preview(
         start.name,
         start.size,
@@ -308,6 +312,39 @@ def _preview(
         questions=questions,
         sample=sample,
         encoding_confidence=detected.confidence,
+        header_line=named.first if named else 0,
+        lines=tuple((n, every[n - 1][:_SHOWN_OF_LINE]) for n in sorted(starts)[-_MAX_OFFERED:]),
+    )
+
+
+def _header(
+    start: FileStart, above: _Above, records: list[_Record], delimiter: str
+) -> tuple[HeaderRows, _Record | None]:
+    """Return the place and the record of the chosen or detected header.
+
+    Raises
+    ------
+    CheckinError
+        If the chosen line is none of the first.
+    """
+    rows = [record.fields for record in records]
+    chosen = start.header
+    if chosen is None:
+        place = find_header(rows)
+        named = records[place.header] if place.header is not None else None
+        return place, named or above.header(rows, delimiter)
+    if chosen == 0:
+        return HeaderRows(None, 0), None
+    for number, line in above.lines:
+        if number == chosen:
+            fields = split_quoted(line, delimiter) or line.split(delimiter)
+            return HeaderRows(None, 0), _Record(number, number, fields)
+    for i, record in enumerate(records):
+        if record.first <= chosen <= record.last:
+            return header_at(rows, i), record
+    raise CheckinError(
+        f"{start.name}: line {chosen} is blank or none of the first {_JUDGED_ROWS:,} lines, so it "
+        "cannot be the header; choose another line, or none."
     )
 
 

@@ -163,6 +163,8 @@ class Columns(Struct, forbid_unknown_fields=True):
     encoding: EncodingName | UnsetType | None = UNSET
     crs: Text | UnsetType | None = UNSET
     order: Literal["latlon", "lonlat"] | UnsetType | None = UNSET
+    delimiter: Annotated[str, Meta(min_length=1, max_length=1)] | UnsetType | None = UNSET
+    header: Annotated[int, Meta(ge=0, le=100_000)] | UnsetType | None = UNSET
     layer: Text | UnsetType = UNSET
     """Not of the mapping, but of the `explorer.checkins.Dialect`."""
     unit: NoUserColumn | UnsetType = UNSET

@@ -442,8 +442,8 @@ class DataController(QObject):
                 before = mapping or job.former
                 # a former mapping decides only after its columns were confirmed
                 decimal = mapping.decimal if mapping is not None else None
-                encoding = before.encoding if before is not None else None
-                settings = checkins.SniffSettings(encoding, decimal, layer, unpack)
+                settings = checkins.SniffSettings.of(before, None)
+                settings = settings._replace(decimal=decimal, layer=layer, unpack=unpack)
                 sniffed = checkins.sniff_source(files, settings, task.cancelled)
                 preview = sniffed.preview
                 if job.former is not None and not job.ask:

@@ -40,10 +40,11 @@ from explorer.checkins.parsing.row_rules import CellFault, bad_cells
 from explorer.checkins.parsing.streams import decoded_chunks, raw_chunks
 from explorer.checkins.readers import get_reader
 from explorer.checkins.scan import Damage
+from explorer.checkins.sources import SniffSettings
 from explorer.geography.cities import shipped_cities
 from explorer.geography.coordinates import distance_km
 from explorer.ui.base.errors import explain
-from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_tip, styled_label, tool_button
 from explorer.ui.base.theme import chrome_for
 from explorer.ui.controllers.data_controller import MappingRequest
@@ -486,6 +487,16 @@ class Remembered(Protocol):
         """Keep the answers to what was asked for files like this; None forgets them."""
 
 
+def _read_with(preview: Preview) -> dict[str, Any]:
+    """Return how the lines of a file were read, by the names of a mapping's fields."""
+    return {
+        "encoding": preview.encoding,
+        "delimiter": preview.delimiter,
+        "decimal": preview.dialect.decimal,
+        "header": preview.header_line,
+    }
+
+
 def _digest(question: Question) -> str:
     """Return a hash of what is asked: of persons in these words, else among these answers.
 
@@ -530,8 +541,17 @@ class MappingDialog(QDialog):
         self.settled: dict[str, tuple[tuple[Any, ...], str]] = {}
         """Answer of each card that needs no more confirmation, and why not."""
         self._refused = ""
-        self._decimal: str | None = None
-        self._encoding: str | None = None
+        former = self.preview.mapping
+        self._chosen = SniffSettings(
+            former.encoding,
+            unpack=self.preview.dialect.unpack,
+            delimiter=former.delimiter,
+            header=former.header,
+        )
+        self._by_hand = False
+        """Whether the user changed how the file is read."""
+        self._detected = self.preview
+        """The last preview without such changes, under which answers are remembered."""
         self._named_e7 = False
         self._questions: tuple[tuple[object, ...], tuple[Question, ...]] = ((), ())
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
@@ -646,53 +666,42 @@ class MappingDialog(QDialog):
 
     def _read_again(self) -> None:
         """Read the beginning of the file again with the chosen dialect."""
-        request = self._asked
         self._refused = READING_FILE
         self._check()
-        source = self.request.source
-        delimiter, encoding, decimal, layer = request
-        unpack = self.request.preview.dialect.unpack
-
-        def look(task: Task) -> Preview:
-            files = checkins.find_files(source, task.cancelled)
-            return checkins.sniff_files(
-                files,
-                delimiter,
-                encoding,
-                task.cancelled,
-                decimal=decimal,
-                layer=layer,
-                unpack=unpack,
-            )
-
-        self._job.submit(request, look)
-
-    @property
-    def _asked(self) -> tuple[str, str | None, str | None, str | None]:
-        """Chosen dialect, and the layer or sheet."""
-        layer = self.reading.layer.currentData() or None
-        return self.reading.delimiter.currentData(), self._encoding, self._decimal, layer
+        source, chosen = self.request.source, self._chosen
+        self._job.submit(
+            chosen, lambda task: checkins.sniff_source(source, chosen, task.cancelled).preview
+        )
 
     def _choose_reading(self) -> None:
         """Read the file again with what was chosen above it."""
-        reading, dialect = self.reading, self.preview.dialect
-        if self.sender() is reading and reading.encoding.currentData() != dialect.encoding:
-            self._encoding = reading.encoding.currentData()
-        if reading.decimal.currentData() != dialect.decimal:
-            self._decimal = reading.decimal.currentData()
+        reading = self.reading
+        changed = {
+            name: box.currentData()
+            for name, box in (
+                ("encoding", reading.encoding),
+                ("delimiter", reading.delimiter),
+                ("decimal", reading.decimal),
+                ("header", reading.header),
+            )
+            if box.currentData() != _read_with(self.preview)[name]
+        }
+        self._by_hand = self._by_hand or bool(changed)
+        layer = reading.layer.currentData() or None
+        self._chosen = self._chosen._replace(layer=layer, **changed)
         self._read_again()
 
-    def _preview_read(
-        self, asked: tuple[str, str | None, str | None, str | None], preview: Preview
-    ) -> None:
-        if asked == self._asked:
+    def _preview_read(self, chosen: SniffSettings, preview: Preview) -> None:
+        if chosen == self._chosen:
             if preview.columns != self.preview.columns:
                 self.settled.clear()
             self.preview, self._refused = preview, ""
+            if not any(getattr(chosen, name) is not None for name in _read_with(preview)):
+                self._detected = preview
             self._show_preview()
 
-    def _preview_failed(self, asked: object, error: Exception) -> None:
-        if asked == self._asked:
+    def _preview_failed(self, chosen: object, error: Exception) -> None:
+        if chosen == self._chosen:
             self._refused = explain(error, "data").sentence
             self._check()
 
@@ -736,7 +745,7 @@ class MappingDialog(QDialog):
 
     def _count_lines(self) -> None:
         preview, source = self.preview, self.request.source
-        self.detected.setText(self._detected(None))
+        self.detected.setText(self._size(None))
         if not preview.delimiter or len(source) > 1 or not source[0].is_file():
             return
         self._counting.submit(
@@ -747,9 +756,9 @@ class MappingDialog(QDialog):
     def _show_outline(self, dialect: object, outline: Outline) -> None:
         if dialect == self.preview.dialect:
             self.rows.show_outline(outline)
-            self.detected.setText(self._detected(outline.total))
+            self.detected.setText(self._size(outline.total))
 
-    def _detected(self, lines: int | None) -> str:
+    def _size(self, lines: int | None) -> str:
         """Return size and lines of the file."""
         preview = self.preview
         name = "" if preview.delimiter else get_reader(preview.dialect.reader).name
@@ -763,18 +772,19 @@ class MappingDialog(QDialog):
     def _recall(self) -> None:
         """Take over the answers that are remembered for files like this."""
         preview = self.preview
-        known = self._memory.recall(preview) if self._memory is not None else None
-        self.remember.setEnabled(self._memory is not None and preview.has_header)
+        self.remember.setEnabled(self._memory is not None and self._detected.has_header)
+        if self._memory is None or self._by_hand:
+            return
+        known = self._memory.recall(self._detected)
         if known is None:
             return
         file, fields, answered = known
-        forced = fields.get("encoding"), fields.get("decimal")
-        now = self._encoding or preview.encoding, self._decimal or preview.dialect.decimal
-        if any(want not in (None, have) for want, have in zip(forced, now, strict=True)):
-            self._encoding, self._decimal = forced
+        now, before = _read_with(preview), self._chosen
+        forced: dict[str, Any] = {name: fields.get(name) for name in now}
+        self._chosen = before._replace(**forced)
+        if any(forced[name] not in (None, now[name], getattr(before, name)) for name in now):
             self._read_again()
             return
-        self._encoding, self._decimal = forced
         self.remember.setChecked(True)
         self.values = {name: fields.get(name) for name in self.values}
         with QSignalBlocker(self.reading):
@@ -816,8 +826,11 @@ class MappingDialog(QDialog):
             image=self.plane.image.currentData() if plane is not None else None,
             time_format=self.reading.time_format,
             zone=self.reading.zone_name,
-            decimal=self._decimal,
-            encoding=self._encoding or (self.preview.encoding if self._encoding_asked else None),
+            decimal=self._chosen.decimal,
+            encoding=self._chosen.encoding
+            or (self.preview.encoding if self._encoding_asked else None),
+            delimiter=self._chosen.delimiter,
+            header=self._chosen.header,
             plane=plane,
             crs=self.system.crs if plane is None else None,
         )
@@ -1086,7 +1099,7 @@ class MappingDialog(QDialog):
         confirmed = "encoding" in self.settled
         if question is None:
             sure = f"detected, {percent} % sure" if percent < 100 else "detected"
-            self.reading.show_encoding("chosen" if self._encoding else sure)
+            self.reading.show_encoding("chosen" if self._chosen.encoding else sure)
             return
         if not question.candidates:
             self.reading.show_encoding("choose another", question.text, True)
@@ -1109,7 +1122,7 @@ class MappingDialog(QDialog):
         if self._memory is not None and self.remember.isEnabled():
             keep = self.mapping if self.remember.isChecked() else None
             asked = [_digest(one) for key in self.cards for one in self._asked_by(key)]
-            self._memory.remember(self.preview, keep, asked)
+            self._memory.remember(self._detected, keep, asked)
         if self.plane.picture is not None and self.plane.text:
             self.picture_selected.emit(self.plane.picture)
         self.load.emit(self.request.source, self.mapping, self.dialect)

@@ -485,11 +485,8 @@ class ReadingFields(QWidget):
         self.layer = ChoiceBox("Layer or sheet")
         self.delimiter = ChoiceBox("Delimiter")
         self.decimal = ChoiceBox("Decimal mark")
-        self.header = ChoiceBox("Header row")
-        self.header.setToolTip(
-            "The line with the names of the columns, as it was found. It cannot be chosen: if it "
-            "is wrong, delete the lines above it from a copy of the file."
-        )
+        self.header: ChoiceBox = ShortChoice("Header row")
+        self.header.setToolTip("The line with the names of the columns")
         self.times = ChoiceBox("Date format")
         self.zone = ZoneChoice()
         self.example = QLineEdit(placeholderText="31.12.2024 23:59")
@@ -536,7 +533,7 @@ class ReadingFields(QWidget):
         if not self.text:
             self.show_encoding(f"{len(layers)} in the file")
         self.delimiter.setEnabled(self.text)
-        for box in (self.layer, self.delimiter, self.encoding, self.decimal):
+        for box in (self.layer, self.delimiter, self.encoding, self.decimal, self.header):
             box.currentIndexChanged.connect(self.reread)
         self.times.currentIndexChanged.connect(self._chosen)
         self.example.textChanged.connect(self._chosen)
@@ -545,10 +542,14 @@ class ReadingFields(QWidget):
     def show_preview(self, preview: Preview, time: int | None, guess: str) -> None:
         """Show what was detected, with the formats of a column of times."""
         dialect, names = preview.dialect, [*preview.columns]
-        with QSignalBlocker(self.encoding), QSignalBlocker(self.decimal):
-            if self.encoding.findData(preview.encoding) >= 0:
-                self.encoding.setCurrentIndex(self.encoding.findData(preview.encoding))
-            self.decimal.setCurrentIndex(self.decimal.findData(dialect.decimal))
+        for box, value in (
+            (self.encoding, preview.encoding),
+            (self.delimiter, preview.delimiter),
+            (self.decimal, dialect.decimal),
+        ):
+            with QSignalBlocker(box):
+                if box.findData(value) >= 0:
+                    box.setCurrentIndex(box.findData(value))
         self.columns["delimiter"].say(f"{len(names)} column{'s' * (len(names) != 1)}")
         cells = (cell.strip() for row in preview.rows for cell in row)
         fractions = (cell for cell in cells if has_fraction(cell, dialect.decimal))
@@ -557,8 +558,11 @@ class ReadingFields(QWidget):
         text = f"{number} is {same}" if number != same else f"as in {number}"
         self.columns["decimal"].say(text if number else "")
         before = dialect.lines_before_header
-        place = f"line {before + 1}" if self.text else "the first"
-        self.header.offer([("", place if preview.has_header else "none")], "")
+        lines = [(number, f"line {number} ({text})") for number, text in preview.lines]
+        none = "the first" if preview.has_header and not self.text else "none"
+        with QSignalBlocker(self.header):
+            self.header.offer([(0, none), *lines], preview.header_line)
+        self.header.setEnabled(self.text)
         language = language_of(names) if preview.has_header else ENGLISH
         remarks = [f"{before} line{'s' * (before != 1)} before it"] if before else []
         remarks += [f"{language} names"] if language != ENGLISH else []

@@ -87,7 +87,8 @@ def found_format(
     CheckinError
         If the file cannot be read any more.
     """
-    preview = checkins.sniff(path, cancelled=cancelled)
+    chosen = mapping.delimiter, mapping.encoding
+    preview = checkins.sniff(path, *chosen, cancelled, header=mapping.header)
     dialect = preview.dialect
     if dialect.delimiter not in _DELIMITERS or dialect.layer:
         raise ReleaseError(

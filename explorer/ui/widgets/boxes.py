@@ -1,6 +1,7 @@
 """Check box and combo box with marks that the style sheet cannot draw; time zone field."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimeZone, Signal
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
@@ -38,7 +39,7 @@ class ChoiceBox(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.cut = ""
 
-    def offer(self, items: Sequence[tuple[str, str]], chosen: str) -> None:
+    def offer(self, items: Sequence[tuple[Any, str]], chosen: object) -> None:
         """Set the entries (key, text) and the selected key."""
         if [(self.itemData(i), self.itemText(i)) for i in range(self.count())] != list(items):
             self.clear()
