@@ -239,3 +239,35 @@ def test_no_control_moves_while_numbers_of_a_tool_are_computed(open_window, sett
         qtbot.wait(500)
         look(f"undo in {tool}")
     assert list(dict.fromkeys(found)) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_window_keeps_its_size_and_a_page_its_places_on_the_way_through_all(
+    open_window, settled, qtbot, size
+) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    window.resize(*size)
+    settled(window)
+    utility, left = window.workspaces["map"].utility.action, window.sides
+    steps = {
+        "map": lambda: window.show_study("heatmap"),
+        "data": lambda: left.setCurrentIndex(1),
+        "parameters": lambda: left.setCurrentIndex(0),
+        "utility": lambda: utility.setChecked(True),
+        "maps": lambda: utility.setChecked(False),
+        "bounds": lambda: window.show_study("unbounded"),
+        **{key: lambda key=key: window.show_tool(key) for key in window.tools},
+    }
+    first: dict[str, dict] = {}
+    found = []
+    for name, step in [*steps.items(), *steps.items()]:
+        step()
+        settled(window)
+        qtbot.waitUntil(lambda: not window.activity.running)
+        qtbot.wait(100)
+        assert (window.width(), window.height()) == size, name
+        places_now = places(window)
+        found += [
+            f"{name}: {text}" for text in moved(first.setdefault(name, places_now), places_now)
+        ]
+    assert list(dict.fromkeys(found)) == []

@@ -127,7 +127,6 @@ class ToolBar(QWidget):
         self.tabs.setTabData(1, action)
         self.tabs.currentChanged.connect(lambda index: action.setChecked(bool(index)))
         action.toggled.connect(lambda shown: self.tabs.setCurrentIndex(int(shown)))
-        action.toggled.connect(self._show_page)
         self._of_maps = tuple(of_maps)
         self._offered: list[QWidget] = []
         self._of_tools = (*tools, last)
@@ -145,7 +144,7 @@ class ToolBar(QWidget):
             if tool is last:
                 self._lower.addStretch(1)
             self._add(self._lower, tool)
-        box = QVBoxLayout(self)
+        box = self._rows = QVBoxLayout(self)
         box.setContentsMargins(0, 4, 0, 4)
         box.setSpacing(SPACING)
         box.addLayout(self._upper)
@@ -176,6 +175,8 @@ class ToolBar(QWidget):
         widget.setFixedHeight(ROW_HEIGHT)
         row.addWidget(widget)
 
-    def _show_page(self, second: bool) -> None:
+    def show_page(self, second: bool) -> None:
+        """Show the tools of one of the two pages."""
         for widget in (self._tools, *self._of_maps):
             widget.setVisible(not second)
+        self._rows.activate()  # at once, so that no layout around it counts the hidden row

@@ -651,6 +651,7 @@ class MapWorkspace(Workspace):
         )
         rows = ToolBar(self.utility.action, (noise, self.play_button), tools, self.add_button)
         self.utility.space_changed.connect(self._follow_panes)
+        self.utility.page_changed.connect(rows.show_page)
         return rows
 
     # Session, answers, data ------------------------------------------------------------------

@@ -569,7 +569,8 @@ class Parts:
         self.more = tool_button(
             f"{MORE_DRAWS} runs per point", "Compute more runs per point", quiet=True
         )
-        self.stop = tool_button("Cancel", "Stop computing; the results so far are kept")
+        self.stop = tool_button("Continue", "Stop computing; the results so far are kept")
+        self.stop.setMinimumWidth(self.stop.sizeHint().width() + 1)  # of the longer text
         self.copy = tool_button(
             "Copy CSV", "Copy the numbers of all curves; curator only", quiet=True
         )

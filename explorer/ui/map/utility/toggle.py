@@ -55,11 +55,14 @@ class UtilityToggle(QObject):
     space_changed()
         There is space for another number of maps.
     headline_changed()
+    page_changed(bool)
+        Between the pages: the former is hidden, and the curves or the maps are shown next.
     """
 
     busy_changed = Signal(bool)
     space_changed = Signal()
     headline_changed = Signal()
+    page_changed = Signal(bool)
 
     def __init__(
         self,
@@ -158,10 +161,13 @@ class UtilityToggle(QObject):
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
             self.view.headline_changed.connect(self.headline_changed)
+            self.view.hide()
             self._box.addWidget(self.view, 1)
         self.action.setChecked(shown)
-        self._maps.setVisible(not shown)
-        self.view.setVisible(shown)
+        leaving, coming = (self._maps, self.view) if shown else (self.view, self._maps)
+        leaving.hide()  # first: the window would grow for both
+        self.page_changed.emit(shown)
+        coming.show()
         if shown:
             self.view.open_view()
         else:
