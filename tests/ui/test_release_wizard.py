@@ -47,6 +47,7 @@ from explorer.ui.release.plan_page import (
     PEOPLE_PAGE,
     REVIEW_PAGE,
     WHAT_PAGE,
+    _period,
     _span,
 )
 from explorer.ui.release.summary_panel import bare_map, unit_of
@@ -358,6 +359,24 @@ def test_enter_goes_on_escape_leaves_and_neither_spends(
 )
 def test_degrees_are_written_as_on_maps(low: str, high: str, words: str) -> None:
     assert _span(low, high, "WE") == words
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "words"),
+    [
+        ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "1 Jan 2026 to 1 Feb 2026 UTC"),
+        (
+            "2026-01-01T08:30:00Z",
+            "2026-01-01T08:30:05",
+            "1 Jan 2026, 08:30 to 1 Jan 2026, 08:30:05 UTC",
+        ),
+        ("2026-01-01T00:30:00+01:00", "", "from 31 Dec 2025, 23:30 UTC"),
+        ("", "2026-01-01", "until 1 Jan 2026 UTC"),
+        ("", "", ""),
+    ],
+)
+def test_a_time_range_is_in_words(start: str, end: str, words: str) -> None:
+    assert _period(start, end) == words
 
 
 def test_each_page_names_the_first_thing_to_mend(tmp_path) -> None:

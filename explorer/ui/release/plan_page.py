@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -148,7 +149,7 @@ TEXTS = (
         "Review and release",
         "Nothing has been spent yet.",
         (
-            "After “Spend and release” the program reads the file, books the cost, draws the noise "
+            "After “Spend … and release” the program reads the file, books the cost, draws noise "
             "once and stores the result on this computer. Nothing leaves it before you publish.",
             "Everyone will see the map, ε, region, time and settings, the certificate’s texts and "
             "the program’s version.",
@@ -1564,7 +1565,7 @@ class PlanPage(WizardFrame):
         where = ""
         if len(box) == 4 and all(box):
             where = f"{_span(box[0], box[2], 'SN')}, {_span(box[1], box[3], 'WE')}"
-        when = " to ".join(filter(None, (draft.text("start"), draft.text("end"))))
+        when = _period(draft.text("start"), draft.text("end"))
         name = Path(draft.text("data")).name
         taken = "The format was taken from the file. The certificate says so."
         texts = (
@@ -1741,6 +1742,21 @@ def _span(low: str, high: str, letters: str) -> str:
         (text.lstrip("-−"), letters[text[0] not in "-−"]) for text in (low, high)
     )
     return f"{first}{f'° {one}' * (one != two)} to {last}° {two}"
+
+
+def _period(start: str, end: str) -> str:
+    """Return a time range in words, such as ``1 Jan 2026, 08:00 to 1 Feb 2026 UTC``."""
+    words = []
+    for text in filter(None, (start, end)):
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError:  # its field says why
+            return f"{start} to {end}"
+        when = when.astimezone(UTC) if when.tzinfo else when  # without an offset it is in UTC
+        clock = f"{when:%H:%M:%S}".removesuffix(":00")
+        words.append(f"{when.day} {when:%b %Y}{f', {clock}' * (clock != '00:00')}")
+    prefix = "" if start and end else "from " if start else "until "
+    return f"{prefix}{' to '.join(words)} UTC" if words else ""
 
 
 def _value_text(row: Unreadable) -> str:
