@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
@@ -108,6 +110,10 @@ def test_a_curve_leaves_the_plot_where_it_does_not_hold(tiny, qtbot) -> None:
     assert stretch[1] == 10
     assert "leaves 1" in bounds.plot.lanes.reason_at(0.9, 3)
     assert bounds.plot.lanes.reason_at(-1.0, 3) == ""
+    linear.set_series(
+        replace(bounds.current_result.series[1], x=np.array([1.0]), y=np.array([2.0])), True, False
+    )
+    assert [point.y() for point in linear.ends.points] == [2.0]  # else nothing of it was seen
     tiny.session.set_value("eps", 5.0)
     qtbot.waitUntil(lambda: bounds.legend.row("linear").value.text() == "not valid")
 

@@ -13,6 +13,7 @@ from explorer.studies.registry import get_study, study_infos
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.number_table import NumberTable
+from tests.ui.small_map import SMALL_MAP
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 STUDY = "amplification"
@@ -152,3 +153,12 @@ def test_all_of_a_busy_window_fits_on_a_low_screen(open_window, study, qtbot) ->
     qtbot.wait(200)  # a layout that is still to come may need more
     assert bounds.solve_bar.isVisible()
     assert window.height() * SCALE <= LOWEST_PX
+
+
+def test_the_status_bar_says_complete_after_the_way_back(open_window, settled, qtbot) -> None:
+    window = open_window(study="heatmap", values=SMALL_MAP)
+    settled(window)
+    for study in ("unbounded", "heatmap", "unbounded"):
+        window.show_study(study)
+        settled(window)
+        qtbot.waitUntil(lambda: window.answer_state.text() == "Complete")

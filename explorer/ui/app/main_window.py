@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from explorer.ui.panels.data import DataPanel
 
 
+def state_words(result: Result) -> str:
+    """Return whether a result is complete, for the status bar."""
+    return "Complete" if result.complete else "Computing…"
+
+
 class MainWindow(WindowFrame):
     """The main window.
 
@@ -329,8 +334,9 @@ class MainWindow(WindowFrame):
         if self.left_side.card is not None:
             self.left_side.card.setVisible(needs_data)
         self._show_data()
-        self.answer_state.setText("")
-        if self.current_result is None:
+        result = self.current_result
+        self.answer_state.setText("" if result is None else state_words(result))
+        if result is None:
             self._claim_nothing()
             self.badge.hide()
         self._show_beside()
@@ -385,7 +391,7 @@ class MainWindow(WindowFrame):
         known = self._answered_as == (result.request, True)
         self._answered_as = (result.request, result.complete)
         if not (known and result.complete):  # a number that was added later changes no state
-            self.answer_state.setText("Complete" if result.complete else "Computing…")
+            self.answer_state.setText(state_words(result))
             self.answer_state.setToolTip(f"Computed in {duration_words(elapsed_ms)}")
         if not self.workspace.unread:  # the result belongs to the old file
             self._show_beside()

@@ -279,7 +279,7 @@ class ExportDialog(QDialog):
         around.setSpacing(4)
         for tick in self.parts.values():
             around.addWidget(tick)
-        form.addRow("Background", around)
+        form.addRow("Include", around)
         animated = QHBoxLayout()
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)

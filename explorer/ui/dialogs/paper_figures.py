@@ -180,6 +180,10 @@ class FiguresDialog(QDialog):
         self.progress.setAccessibleName("Trials done")
         self.progress.setTextVisible(False)
         self.progress.setRange(0, 1)
+        keeps_room = self.progress.sizePolicy()
+        keeps_room.setRetainSizeWhenHidden(True)
+        self.progress.setSizePolicy(keeps_room)
+        self.progress.hide()
         self.state = FixedSizeText("muted", lines=3)
         side = QWidget()
         column = QVBoxLayout(side)
@@ -354,6 +358,7 @@ class FiguresDialog(QDialog):
 
     def _busy_changed(self, busy: bool) -> None:
         self.cancel.setEnabled(busy)
+        self.progress.setVisible(busy)
         for widget in (self.run, self.list, self.draws, self.seed):
             widget.setEnabled(not busy)
 

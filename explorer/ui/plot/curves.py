@@ -518,7 +518,9 @@ class Curve:
 
 
 def _edges(present: np.ndarray) -> np.ndarray:
-    """Return the indices where a curve begins or ends inside the plot."""
+    """Return the indices where a curve begins or ends inside the plot, or of its only point."""
+    if np.count_nonzero(present) == 1:  # without a mark nothing of it would be seen
+        return np.flatnonzero(present)
     if present.all() or not present.any():
         return _NOWHERE
     change = np.flatnonzero(present[1:] != present[:-1])

@@ -169,6 +169,7 @@ class GridForm(QWidget):
         )
         self.trials.set_number(1)
         self.curves = ChoiceBox("Curve shown by the colours")
+        self.curves.hide()
         self.log = CheckBox("log y")
         self.log.setAccessibleName("Logarithmic y axis")
         self.button = QPushButton("Compute")

@@ -11,6 +11,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFontMetrics,
     QFontMetricsF,
     QPainterPath,
     QPalette,
@@ -474,6 +475,8 @@ BANDS = {words.TARGET_SHARE: "band: 8 of 10 maps", words.MEAN: "band: 95 % inter
 """What the band of a curve shows, by the statistic that the curve shows."""
 MARK_WIDTH, MARK_HEIGHT = 16, 3
 """Size in pixels of the line before the name of a mechanism in the table."""
+CELL_PADDING = 13
+"""Room beside the text of a cell, in pixels."""
 EVALUATED_ON = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
@@ -635,14 +638,18 @@ class Parts:
         place = next((k for k, line in enumerate(lines) if line.mechanism == picked), -1)
         self.table.table.strong = place
         self.colour_lines(lines)
-        self.table.set_table(
-            ("Mechanism", f"ε for {value} in {of}", average),
-            [(x.title, x.words, errors.get(x.mechanism, "")) for x in lines],
-        )
-        header = self.table.horizontalHeader()
+        rows = [(x.title, x.words, errors.get(x.mechanism, "")) for x in lines]
+        titles = ("Mechanism", f"ε for {value} in {of}", average)
+        self.table.set_table(titles, rows)
+        header, font = self.table.horizontalHeader(), self.table.font()
+        font.setBold(True)
+        wide = QFontMetrics(font).horizontalAdvance
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in (1, 2):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        for column in (1, 2):  # no wider than their texts, so that names are whole
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            least = header.fontMetrics().horizontalAdvance(titles[column])
+            texts = max([least, *(wide(row[column]) for row in rows)])
+            self.table.setColumnWidth(column, texts + CELL_PADDING)
         if place >= 0:
             self.table.selectRow(place)
 
