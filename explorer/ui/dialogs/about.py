@@ -162,6 +162,9 @@ def _page(name: str, text: str) -> QTextBrowser:
     return page
 
 
+WIDTH_PX = 620
+
+
 def _dialog(title: str, text: str, parent: QWidget) -> QDialog:
     words = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.RichText)
     words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
@@ -178,8 +181,9 @@ def _around(title: str, words: QWidget, parent: QWidget) -> QDialog:
     layout.setContentsMargins(20, 16, 20, 14)
     layout.addWidget(words)
     layout.addWidget(buttons)
-    dialog.setMinimumWidth(620)
-    dialog.adjustSize()
+    dialog.setMinimumWidth(WIDTH_PX)
+    high = layout.totalHeightForWidth(WIDTH_PX)  # -1 if it does not depend on the width
+    dialog.resize(WIDTH_PX, max(high, layout.totalSizeHint().height()))
     return dialog
 
 
