@@ -39,7 +39,11 @@ TERMS: dict[str, Term] = {
             "What is published changes anybody's odds about one person by a factor of at most e^ε; "
             "smaller is more private.",
         ),
-        Term("delta", "δ", "Probability with which the guarantee of ε may fail."),
+        Term(
+            "delta",
+            "δ",
+            "Slack of the guarantee: any outcome is at most e^ε times as likely, plus δ.",
+        ),
         Term(
             "epsilon0",
             "ε₀",
