@@ -3,6 +3,7 @@
 import gzip
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -215,11 +216,14 @@ def test_a_chosen_line_is_the_header(
     preview = checkins.sniff(path, header=line)
     assert (preview.columns, preview.header_line) == (names, line)
     mapping = checkins.Mapping(user=0, lat=2, lon=3, header=line)
-    with checkins.open_checkins(path, mapping, cache_dir=None) as data:
-        report = data.report
-        assert (report.before_header, report.header, report.kept) == (*above, kept)
-        assert report.accounted == report.physical_lines == 44
-        assert data.users == 7
+    few = {"in_memory": 10, "shard_rows": 50, "memory": 900_000_000}
+    large = partial(open_any_size, **few, executor=lambda _: InPlaceExecutor())
+    for opening in (checkins.open_checkins, large):
+        with opening(path, mapping, cache_dir=None) as data:
+            report = data.report
+            assert (report.before_header, report.header, report.kept) == (*above, kept)
+            assert report.accounted == report.physical_lines == 44
+            assert data.users == 7
 
 
 def test_lines_that_may_be_the_header_are_offered(write: Callable[..., Path]) -> None:
