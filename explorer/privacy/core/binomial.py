@@ -192,6 +192,21 @@ def log_half_pmf(m: FloatArray, trials: FloatArray) -> FloatArray:
     return np.asarray(np.where(inner, body, -trials * math.log(2.0)))
 
 
+def log_half_pmf_at(m: float, trials: float) -> float:
+    """Return `log_half_pmf` of one m, as `log_pmf_at`."""
+    if m <= 0:
+        return -trials * math.log(2.0)
+    rest, t = trials - m, (trials - 2 * m) / trials
+    square = math.log1p(-t * t)
+    return (
+        _stirling_error_at(trials)
+        - _stirling_error_at(m)
+        - _stirling_error_at(rest)
+        - trials * (t * math.atanh(t) + 0.5 * square)
+        - 0.5 * (math.log(trials) + square - math.log(2 / math.pi))
+    )
+
+
 def log_pmf_run(first: float, last: float, trials: float, log_p: float, log_q: float) -> FloatArray:
     """Return ln Pr[Bin(trials, p) = m] for m = first, …, last: one logarithm each.
 

@@ -440,6 +440,7 @@ class SortedGroup(Group):
     ) -> None:
         super().__init__(m, n, near, far, variant)
         self._stronger, self._panels = variant is Clones.STRONGER, panels
+        self._lengths = np.linspace(0.0, far, _GRID + 1)
         self.coarse = near < far
 
     def log_delta(self, alpha: float, alpha0: float) -> tuple[float, bool]:
@@ -489,7 +490,8 @@ class SortedGroup(Group):
         """Return about ln δ′, in a tenth of a millisecond."""
         if self.near >= self.far or alpha * self.far < 1e-6 or alpha >= self.m * alpha0:
             return super().guess(alpha, alpha0)
-        x, log_rate = self._rough(alpha, alpha0)
+        x = self._lengths
+        log_rate = self._rough_log_rates(alpha, alpha0, x, x)
         middle = (log_rate[:-1] + log_rate[1:]) / 2
         return float(np.logaddexp.reduce(middle + _log_rises(alpha, x)))
 
@@ -524,11 +526,6 @@ class SortedGroup(Group):
         ratio = np.tanh(alpha * safe / (2 * self.m)) / np.tanh(alpha0 * safe / 2)
         limit = alpha / (self.m * alpha0)
         return np.minimum(np.where(short, limit, ratio), 1.0)
-
-    def _rough(self, alpha: float, alpha0: float) -> tuple[FloatArray, FloatArray]:
-        """Return lengths over the diameter and about ln H there."""
-        x = np.linspace(0.0, self.far, _GRID + 1)
-        return x, self._rough_log_rates(alpha, alpha0, x, x)
 
     def _rough_log_rates(
         self, alpha: float, alpha0: float, x: FloatArray, cloned: FloatArray
@@ -580,7 +577,8 @@ class SortedGroup(Group):
 
     def _edges(self, alpha: float, alpha0: float, panels: int) -> FloatArray:
         """Return where panels begin and end: narrow where the integral is and H falls."""
-        x, log_rate = self._rough(alpha, alpha0)
+        x = self._lengths
+        log_rate = self._rough_log_rates(alpha, alpha0, x, x)
         weight = (log_rate[:-1] + log_rate[1:]) / 2 + _log_rises(alpha, x)
         total = float(np.logaddexp.reduce(weight))
         fall = np.maximum(log_rate[:-1] - log_rate[1:], 0.0)

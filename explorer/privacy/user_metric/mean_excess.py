@@ -13,6 +13,7 @@ import numpy as np
 
 from explorer.privacy.core.binomial import (
     log_half_pmf,
+    log_half_pmf_at,
     log_pmf_at,
     log_pmf_run,
 )
@@ -279,35 +280,38 @@ def _sums(
     """
     N = np.arange(low, high + 1)
     kappa, gap = kappas[rows][:, None], np.exp(log_gaps[rows])[:, None]
-    level = gap / 2
-    b = np.maximum(np.ceil(N * level) - 1, 0.0)
-    means = {i: (w.tilt.mean, w.tilt.kl) for i, _, w in cells}
-    centre, kl = (np.array([means[i][k] for i in rows])[:, None] for k in (0, 1))
-    shift = np.clip(np.rint(centre), low, high) * kl
-    f = np.exp(log_half_pmf(b, N) + shift)
+    b = np.maximum(np.ceil(N * (gap / 2)) - 1, 0.0)
+    centres = {i: (min(max(round(w.tilt.mean), low), high), w.tilt.kl) for i, _, w in cells}
+    shift = np.array([centre * kl for centre, kl in map(centres.__getitem__, rows)])[:, None]
+    # From the smallest N on each is a product, b rising by 0 or 1 as in `_half_run`.
+    here, lower = b[:, :-1], b[:, 1:]
+    stays = lower == here
+    f = np.empty(b.shape)
+    first = [log_half_pmf_at(at, low) for at in b[:, 0].tolist()]
+    np.exp(first + shift[:, 0], out=f[:, 0])
+    np.divide(0.5 * N[1:], np.where(stays, N[1:] - lower, lower), out=f[:, 1:])
+    np.cumprod(f, axis=1, out=f)
     # The tail at the largest N, to e^−45 of itself or nine and a half deviations.
-    last, at = high, b[:, -1:]
-    reach = np.minimum(22.5 / np.maximum(np.arctanh(kappa), 1e-9), 4.8 * math.sqrt(last) + 2)
+    at = b[:, -1:]
+    reach = np.minimum(22.5 / np.maximum(np.arctanh(kappa), 1e-9), 4.8 * math.sqrt(high) + 2)
     below = np.arange(min(math.ceil(float(reach.max())), int(at.max())))
-    ratios = np.maximum(at - below, 0.0) / (last - at + below + 1)
+    ratios = np.maximum(at - below, 0.0) / (high - at + below + 1)
     edge = f[:, -1:] * (1 + np.cumprod(ratios, axis=1).sum(axis=1, keepdims=True))
-    here, f_here = b[:, :-1], f[:, :-1]
-    change = np.where(b[:, 1:] == here, 0.5 * f_here, -0.5 * f_here * (N[:-1] - here) / (here + 1))
+    change = np.where(stays, 0.5, -0.5 * (N[:-1] - here) / (here + 1)) * f[:, :-1]
     tail = np.concatenate([edge + np.cumsum(change[:, ::-1], axis=1)[:, ::-1], edge], axis=1)
     with np.errstate(divide="ignore"):
         excess = np.log(np.maximum(0.5 * (N - b) * f - (0.5 * kappa) * N * tail, 0.0))
     runs = np.zeros(N.size)
     np.cumsum(np.log((total - N[:-1]) / N[1:]), out=runs[1:])
-    ratio = np.array([log_p[i, j] - log_q[i, j] for i, j, _ in cells])[:, None]
-    weight = runs + (N - low) * ratio
-    tops = [
-        float(min(max(math.floor((total + 1) * math.exp(log_p[i, j])), low), high))
-        for i, j, _ in cells
-    ]
-    for row, (i, j, _), top in zip(weight, cells, tops, strict=True):
-        row += log_pmf_at(top, total, float(log_p[i, j]), float(log_q[i, j])) - row[int(top - low)]
+    lines = []
+    for i, j, _ in cells:
+        log_ps = float(log_p[i, j]), float(log_q[i, j])
+        top = min(max(math.floor((total + 1) * math.exp(log_ps[0])), low), high)
+        steps, slope = int(top - low), log_ps[0] - log_ps[1]
+        lines.append((log_pmf_at(top, total, *log_ps) - float(runs[steps]) - steps * slope, slope))
+    start, slopes = np.array(lines).T[..., None]
     own = [rows.index(i) for i, *_ in cells]
-    terms = weight + excess[own]
+    terms = runs + (N - low) * slopes + start + excess[own]
     highest = terms.max(axis=1)
     sums = np.log(np.exp(terms - highest[:, None]).sum(axis=1))
     return np.asarray(highest + sums - shift[own, 0] + math.log(2.0))
@@ -318,7 +322,7 @@ def _half_run(N: FloatArray, b: FloatArray, anchor: int) -> FloatArray:
     trials, lower = N[1:], b[1:]
     steps = np.log(0.5 * trials / np.where(lower == b[:-1], trials - lower, lower))
     out = np.concatenate([[0.0], np.cumsum(steps)])
-    exact = float(log_half_pmf(b[anchor : anchor + 1], N[anchor : anchor + 1])[0])
+    exact = log_half_pmf_at(float(b[anchor]), float(N[anchor]))
     return np.asarray(out + (exact - out[anchor]))
 
 
