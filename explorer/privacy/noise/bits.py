@@ -188,9 +188,10 @@ def weighted_choice(sums: Sequence[int], size: int, bits: BitSource) -> NDArray[
     left = np.arange(size)
     while left.size:
         words = bits.words(groups * left.size).reshape(left.size, groups)
-        reached = np.searchsorted(leading, words[:, 0], side="right")
-        tied = (reached > 0) & (leading[reached - 1] == words[:, 0])
-        for i in np.flatnonzero(tied).tolist():
+        reached = leading.searchsorted(words[:, 0], "right")
+        # Before the first sum none is reached; the last, taken in its place, is above such a word.
+        tied = leading[reached - 1] == words[:, 0]
+        for i in tied.nonzero()[0].tolist():
             whole = reduce(lambda high, low: high << WORD_BITS | low, words[i].tolist())
             reached[i] = bisect_right(scaled, whole)
         out[left] = reached

@@ -28,7 +28,7 @@ from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below, we
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.spaces import IntArray, indices
 from explorer.privacy.user_metric.calibration import MAX_ALPHA
-from explorer.privacy.user_metric.itemwise import exponential_loss
+from explorer.privacy.user_metric.itemwise import sharpest_rate
 
 MAX_ITEMS = 400
 """Most items of a table: every answer is compared for every pair of them."""
@@ -88,7 +88,7 @@ class IntegerTable:
         """Return one independent answer for every item, in the order of the items."""
         x = indices(items, self.size)
         out = np.empty(len(x), dtype=np.int64)
-        for item in np.unique(x).tolist():
+        for item in np.flatnonzero(np.bincount(x)).tolist():
             place = np.flatnonzero(x == item)
             out[place] = weighted_choice(self._cumulated[item], place.size, bits)
         return out
@@ -134,25 +134,13 @@ def integer_table(
     d = np.asarray(distances, dtype=float)
     if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= MAX_ITEMS:
         raise ValueError(f"distances: shape {d.shape} must be square, of 1 to {MAX_ITEMS} items")
-    rate = Fraction(target / 2 if half else _largest_rate(target, d))
+    rate = Fraction(target / 2 if half else sharpest_rate(d, target))
     steps = 0
     while True:
         table = IntegerTable(_weights(rate - steps * _STEP, d, bits), d)
         if table.level <= target:
             return table
         steps = max(1, 2 * steps)
-
-
-def _largest_rate(alpha0: float, d: FloatArray) -> float:
-    """Return about the largest rate in [α₀/2, α₀] of an α₀·d-private law."""
-    low, high = alpha0 / 2, alpha0
-    if exponential_loss(d, high) <= alpha0 * (1 + 1e-12):
-        return high
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        fits = exponential_loss(d, middle) <= alpha0
-        low, high = (middle, high) if fits else (low, middle)
-    return low
 
 
 def _weights(rate: Fraction, d: FloatArray, bits: int) -> list[list[int]]:
@@ -178,20 +166,19 @@ def _level(weights: tuple[tuple[int, ...], ...], d: FloatArray) -> float:
     # Of each of the four logarithms the last digit may be off.
     logs = np.array([[math.log(w) for w in row] for row in weights])
     off = 4 * float(np.spacing(max(log_row.max(), 1.0)))
-    level = 0.0
-    for i, row in enumerate(logs):
-        loss = (row - logs).max(axis=1) - log_row[i] + log_row
-        near = d[i] <= 0
-        if any(not _proportional(weights[i], weights[j]) for j in np.flatnonzero(near)):
-            raise ValueError("weights: two items at distance 0 must have one and the same law")
-        if (~near).any():
-            level = max(level, float(((loss[~near] + off) / d[i][~near]).max()))
+    loss = np.array([(row - logs).max(axis=1) for row in logs]) - log_row[:, None] + log_row
+    near = d <= 0
+    if any(not _proportional(weights[i], weights[j]) for i, j in np.argwhere(near).tolist()):
+        raise ValueError("weights: two items at distance 0 must have one and the same law")
+    level = float(((loss + off)[~near] / d[~near]).max(initial=0.0))
     return math.nextafter(level, math.inf) if level else 0.0
 
 
 def _proportional(row: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    if row is other:
+        return True
     one, two = sum(row), sum(other)
-    return row is other or all(a * two == b * one for a, b in zip(row, other, strict=True))
+    return all(a * two == b * one for a, b in zip(row, other, strict=True))
 
 
 def shuffled(answers: ArrayLike, bits: BitSource) -> np.ndarray[Any, np.dtype[Any]]:

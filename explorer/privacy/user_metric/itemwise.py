@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.roots import rough_root
 from explorer.privacy.spaces import Clustered, FiniteSpace, IntArray, MetricSpace, Sphere, Square
 from explorer.privacy.user_metric.reduction import draw_items
 
@@ -117,21 +118,9 @@ class Exponential:
     def __init__(self, space: FiniteSpace, alpha0: float, *, sharp: bool = True) -> None:
         self.space, self.alpha0 = space, _parameter(alpha0)
         self._distances = space.matrix()
-        self.rate = self._sharpest() if sharp else self.alpha0 / 2
+        self.rate = sharpest_rate(self._distances, self.alpha0) if sharp else self.alpha0 / 2
         self._law = exponential_law(self._distances, self.rate)
         self._cumulated = np.cumsum(self._law, axis=1)
-
-    def _sharpest(self) -> float:
-        low, high = self.alpha0 / 2, self.alpha0
-        if self._fits(high):
-            return high
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._fits(middle) else (low, middle)
-        return low
-
-    def _fits(self, rate: float) -> bool:
-        return exponential_loss(self._distances, rate) <= self.alpha0 * (1 + 1e-12)
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> IntArray:
         """Return one item of the space for every item."""
@@ -153,6 +142,15 @@ def exponential_loss(distances: ArrayLike, rate: float) -> float:
     apart = d > 0
     change = (log_z[None, :] - log_z[:, None])[apart] / d[apart]
     return float(rate + change.max()) if change.size else 0.0
+
+
+def sharpest_rate(distances: ArrayLike, alpha0: float) -> float:
+    """Return about the largest rate in [α₀/2, α₀] of an α₀·d-private `exponential_law`."""
+    if exponential_loss(distances, alpha0) <= alpha0 * (1 + 1e-12):
+        return alpha0
+    excess = lambda rate: exponential_loss(distances, rate) - alpha0  # noqa: E731
+    off = 4e-12 * alpha0
+    return rough_root(excess, alpha0 / 2, alpha0, tolerance=off) - off
 
 
 def drawn_items(cumulated: FloatArray, x: IntArray, rng: np.random.Generator) -> IntArray:
