@@ -147,10 +147,11 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     x = x[inside]
     v = np.bincount(answers, minlength=table.size) / len(answers)
     series = [TRUE_SHARES.series(x, truth[inside]), ANSWERS.series(x, v[inside])]
-    readouts = list(_levels(inputs, table))
+    law = table.law()
+    readouts = list(_levels(inputs, table, law))
     try:
-        estimate = um.debiased_histogram(answers, table.law())
-        mse = um.debiased_mse(truth, table.law(), sum(map(len, items)))
+        estimate = um.debiased_histogram(answers, law)
+        mse = um.debiased_mse(truth, law, sum(map(len, items)))
     except ValueError as error:
         why = str(error).removeprefix("channel: ")
         series.append(
@@ -250,7 +251,7 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         before, after = (
             (locations[items] - corner) / size for items in (np.concatenate(items), answers)
         )
-        readouts = _levels(inputs, table)
+        readouts = _levels(inputs, table, table.law())
         if isinstance(metric, Grid):
             # Points of one cell would hide one another.
             before = before + rng.uniform(-0.4, 0.4, before.shape) / metric.width
@@ -543,9 +544,8 @@ def _answers(inputs: Inputs, table: IntegerTable, items: tuple[Items, ...]) -> I
     return np.concatenate([um.shuffled(own, bits) for own in np.split(answers, ends)])
 
 
-def _levels(inputs: Inputs, table: IntegerTable) -> tuple[ScalarResult, ...]:
-    law, d = table.law(), inputs.distances
-    moved = float((law * d).sum(axis=1).mean()) * inputs.space.diameter
+def _levels(inputs: Inputs, table: IntegerTable, law: FloatArray) -> tuple[ScalarResult, ...]:
+    moved = float((law * inputs.distances).sum(axis=1).mean()) * inputs.space.diameter
     return (
         ScalarResult(
             "alpha0",

@@ -134,7 +134,7 @@ class Inputs:
         """Stamp of all output."""
         return REAL_DATA if self.real or self.request["second"] else guarantee.SYNTHETIC
 
-    @property
+    @cached_property
     def distances(self) -> FloatArray:
         """Distance matrix of a finite space."""
         metric = self.metric
