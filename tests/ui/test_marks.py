@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QGuiApplication
 from explorer.figures.style import HATCHES, MARKERS, series_styles
 from explorer.studies.base.study import Mark, Sweep
 from explorer.ui.plot.axes import linear_ticks
-from explorer.ui.plot.curves import PATTERNS, SYMBOLS
+from explorer.ui.plot.curves import PATTERNS, SYMBOLS, FilledItem
 from tests import snapshots
 from tests.ui.test_bounds import hover
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
@@ -111,6 +111,34 @@ def test_dots_bands_and_what_is_hidden(plot, window) -> None:  # noqa: F811
     assert not plot.curves["region"].fill.isVisible()
     legend.row("dots").check.click()
     assert dots.dots.isVisible()
+
+
+def test_what_has_not_changed_is_not_painted_again(showing, plot, monkeypatch) -> None:
+    painted, paint = [], FilledItem.paint
+
+    def noted(item, *args: object) -> None:
+        painted.append(item)
+        paint(item, *args)
+
+    monkeypatch.setattr(FilledItem, "paint", noted)
+    result = showing("budget")
+    bars, dots = result.series[0], replace(result.series[0], key="dots", mark=Mark.DOTS)
+    times = []
+    for share in (0.2, 0.3, 0.4, 0.5):
+        plot.show_result(replace(result, series=(bars, replace(dots, y=share * dots.y))))
+        plot.grab()
+        times.append(painted.count(plot.curves[bars.key].fill))
+    assert times[0] > 0
+    assert times[1] == times[-1]
+    # Without error bars there is nothing to paint of them, with some there is.
+    assert not plot.curves["dots"].caps.isVisible()
+    plot.show_result(replace(result, series=(replace(dots, low=dots.y / 2, high=dots.y),)))
+    assert plot.curves["dots"].caps.isVisible()
+    plot.set_hidden(frozenset({"dots"}))
+    assert not plot.curves["dots"].caps.isVisible()
+    plot.show_result(replace(result, series=(dots,)))
+    plot.set_hidden(frozenset())
+    assert not plot.curves["dots"].caps.isVisible()
 
 
 def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # noqa: F811

@@ -362,13 +362,11 @@ class BoundsPlot(pg.GraphicsView):
 
     def mark_value(self, at: tuple[float, float] | None) -> None:
         """Mark the claimed value at (x, y); None, or a point off the axes' scales, hides it."""
-        x, y = (math.nan, math.nan) if at is None else at
-        with np.errstate(divide="ignore", invalid="ignore"):
-            place = [
-                float(axis_coordinates(np.array([value]), log)[0])
-                for value, log in ((x, self.x_log), (y, self.y_log))
-            ]
-        there = all(map(math.isfinite, place))
+        place = [
+            float(axis_coordinates(np.array([value]), log)[0])
+            for value, log in zip(at or (), (self.x_log, self.y_log), strict=at is not None)
+        ]
+        there = bool(place) and all(map(math.isfinite, place))
         if there:
             self.claim_mark.setPos(*place)
         if self.claim_mark.isVisible() != there:
