@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QWidget
 
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.service import StudyService
@@ -21,7 +24,7 @@ class ByHand:
     """Stands in for a runner; the test controls deliveries."""
 
     def __init__(self, deliver: Callable[[Delivery], None]) -> None:
-        self.deliver = deliver
+        self.arrive = deliver
         self.asked: list[Request] = []
         self.cancelled = 0
 
@@ -38,6 +41,11 @@ class ByHand:
 
     def close(self) -> None:
         return None
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Deliver something, and let the window turn to it."""
+        self.arrive(delivery)
+        QCoreApplication.processEvents()
 
     def answer(self, generation: int) -> None:
         """Deliver a complete result to the request of a generation."""
@@ -137,7 +145,45 @@ def test_a_curve_that_is_late_does_not_take_the_number_back(session, controller,
     controller.runner.deliver(delivery(11, False))  # not newer than what is shown
     assert came[4:] == [(12, False)]
 
-    # All at once: the curve is not lost for the number behind it.
-    controller._arrived.extend(delivery(*one) for one in ((12, True), (12, False), (13, True)))
-    controller._receive_all()
-    assert came[5:] == [(12, False), (13, True)]
+    # All at once: the curve is not lost for the number behind it, or before it.
+    session.set_value("w", 14)
+    asked[14] = controller.runner.generation
+    for together, expected in (
+        (((12, True), (12, False), (13, True)), [(12, False), (13, True)]),
+        (((14, True), (13, False)), [(13, False), (14, True)]),
+    ):
+        del came[:]
+        for one in together:
+            controller.runner.arrive(delivery(*one))
+        assert came == []  # other events have their turn first
+        QCoreApplication.processEvents()
+        assert came == expected
+
+
+def test_what_came_is_painted_before_what_comes_next(session, controller, shown) -> None:
+    happened: list[object] = []
+    runner = controller.runner
+
+    class Canvas(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+            happened.append("painted")
+
+    def draw(result: Result, _ms: float) -> None:
+        happened.append(result.request["epsilon"])
+        canvas.update()
+        if len(happened) == 1:  # the next answer comes meanwhile
+            runner.arrive(Delivery(3, runner.asked[2], Result(runner.asked[2], Fidelity.FULL)))
+
+    canvas = Canvas()
+    canvas.show()
+    for epsilon in (2.0, 3.0):
+        session.set_value("epsilon", epsilon)
+    QCoreApplication.processEvents()
+    happened.clear()
+    controller.result_ready.connect(draw)
+    runner.answer(2)
+    QCoreApplication.processEvents()
+    canvas.close()
+    canvas.deleteLater()
+    QCoreApplication.sendPostedEvents(canvas, QEvent.Type.DeferredDelete)
+    assert happened[:3] == [2.0, "painted", 3.0]

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
 
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.runtime import final_result
@@ -14,6 +14,7 @@ from explorer.studies.base.study import Cancelled, Request, Result
 from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob
 
+_ARRIVED = QEvent.Type(QEvent.registerEventType())
 LATE_MS = 120
 """Time without a new result after which the shown one is marked as stale."""
 
@@ -44,7 +45,6 @@ class StudyController(QObject):
     failed = Signal(object)
     busy_changed = Signal(bool)
     stale_changed = Signal(bool)
-    _delivered = Signal()
 
     def __init__(
         self, session: Session, service: StudyService, workspace: str, parent: QObject | None = None
@@ -69,7 +69,6 @@ class StudyController(QObject):
         self._late.setInterval(LATE_MS)
         self._late.timeout.connect(lambda: self._set_stale(self._answered != self.request))
         self._arrived: deque[Delivery] = deque()
-        self._delivered.connect(self._receive_all)
         self.runner = service.answers(workspace, self._arrive)
         session.changed.connect(self._state_changed)
 
@@ -118,16 +117,24 @@ class StudyController(QObject):
     def _arrive(self, delivery: Delivery) -> None:
         """Store a delivery, in any thread, until the window handles it."""
         self._arrived.append(delivery)
-        self._delivered.emit()
+        # In the order of paint requests, which have this priority: by a signal what comes next
+        # would be handled before what is there is painted.
+        QCoreApplication.postEvent(self, QEvent(_ARRIVED), Qt.EventPriority.LowEventPriority.value)
+
+    def customEvent(self, _event: QEvent) -> None:
+        """Handle what has arrived."""
+        self._receive_all()
 
     def _receive_all(self) -> None:
         """Handle stored deliveries; of several results only the newest is shown.
 
-        A number, of which half of what follows a slider is shown, does not replace a curve.
+        A number, of which half of what follows a slider is shown, does not replace a curve; one of
+        a newer value is shown after the curve.
         """
         if self._closed:
             return
         came = [self._arrived.popleft() for _ in range(len(self._arrived))]
+        came.sort(key=lambda delivery: delivery.generation)
         for i, delivery in enumerate(came):
             if delivery.result is not None and any(
                 _replaces(later, delivery) for later in came[i + 1 :]
