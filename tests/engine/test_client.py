@@ -202,6 +202,14 @@ def _counts_compiled(_runtime: StudyRuntime, _check: object) -> bool:
     return row_pass._compiled is not None
 
 
+def test_what_computes_there_lets_a_newer_request_be_read_soon(client: ComputeClient) -> None:
+    assert client.call(_switch_interval, (), lambda: None) <= 1e-3
+
+
+def _switch_interval(_runtime: StudyRuntime, _check: object) -> float:
+    return sys.getswitchinterval()
+
+
 def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> None:
     before = set(threading.enumerate())
     client = ComputeClient(host)

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,10 @@ END_S = 1.0
 """Time limit of closing open data sets."""
 FIRST_ANSWER_S = 3.0
 """How long loading what is compiled waits for the first answer."""
+SWITCH_S = 0.0005
+"""After so long a thread that computes lets a command be read; Python's own 5 ms are a third of the
+time between two values of a slider, and a newer number is computed between two points of a curve
+only once it is known to be wanted."""
 _OF_THE_MAP = ("explorer.checkins.loading", "explorer.studies.heatmap.losses", "duckdb")
 """Modules that its answers import when they are needed."""
 
@@ -33,6 +38,7 @@ _OF_THE_MAP = ("explorer.checkins.loading", "explorer.studies.heatmap.losses", "
 def serve(commands: Connection, answers: Connection) -> None:
     """Answer what comes until the commands end (the process' whole life)."""
     quiet_libraries()
+    sys.setswitchinterval(SWITCH_S)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when this ends
     server = ComputeServer(answers)
     try:
