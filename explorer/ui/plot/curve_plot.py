@@ -362,9 +362,10 @@ class BoundsPlot(pg.GraphicsView):
 
     def mark_value(self, at: tuple[float, float] | None) -> None:
         """Mark the claimed value at (x, y); None, or a point off the axes' scales, hides it."""
+        logs = () if at is None else (self.x_log, self.y_log)
         place = [
             float(axis_coordinates(np.array([value]), log)[0])
-            for value, log in zip(at or (), (self.x_log, self.y_log), strict=at is not None)
+            for value, log in zip(at or (), logs, strict=True)
         ]
         there = bool(place) and all(map(math.isfinite, place))
         if there:
