@@ -39,6 +39,7 @@ G_* alone is); Girgis, Data & Diggavi 2021, Theorem 2 (2RR as a lower bound).
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -92,6 +93,8 @@ after `FIRST_TRIANGLES`, and at which it has closed."""
 _LISTED = 40
 """Messages up to which all compositions are evaluated."""
 _BATCH = 64
+_TOGETHER = 1000
+"""Triangles of several searches at once, about: more are no quicker, and take memory."""
 _NEXT = [1, 2, 0]
 """The vertex after each of a triangle's."""
 _ROUNDING = 1e-9
@@ -102,6 +105,8 @@ half as dense from there on."""
 _NEGLIGIBLE = 30.0
 """Nodes are left out whose terms are below e^−30 of the first, for every composition: all of them
 add less than a hundredth of `_ROUNDING`."""
+_BLOCK = 8
+"""Nodes that are left out together."""
 _LOG_2 = math.log(2.0)
 _CORNER_CELLS, _CORNER_DEPTH = 20_000, 200.0
 _NEWTON_STEPS = 60
@@ -109,27 +114,21 @@ _CERTIFIED_STEPS = 8
 """Searches until the ε is found at which the bound is δ."""
 
 
-class _Laws(NamedTuple):
-    """Values but 0, and their probabilities under A, B, C and the clones' law G_*, by row."""
-
-    values: FloatArray
-    probabilities: FloatArray
-
-
-def _laws(E: float, e: float) -> _Laws:
+def _values(E: float, e: FloatArray) -> FloatArray:
+    """Return the values but 0 of A, B and C at each e; shape (m, 5)."""
     A, C = E - e, e * E - 1
-    return _Laws(
-        np.array([A, A / E, -C, -C / E, (1 - e) / E]),
-        np.array(
-            [
-                [0.0, E, 1.0, 0.0, 0.0],
-                [1.0, 0.0, 0.0, E, 0.0],
-                [1.0, 0.0, 1.0, 0.0, E],
-                [1.0, 0.0, 1.0, 0.0, 0.0],
-            ]
-        )
-        / np.array([[E + 1], [E + 1], [E + 2], [E + 1]]),
-    )
+    return np.stack([A, A / E, -C, -C / E, (1 - e) / E], axis=1)
+
+
+def _probabilities(E: float) -> FloatArray:
+    """Return the values' probabilities under A, B, C and the clones' law G_*, by row."""
+    weights = [
+        [0.0, E, 1.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, E, 0.0],
+        [1.0, 0.0, 1.0, 0.0, E],
+        [1.0, 0.0, 1.0, 0.0, 0.0],
+    ]
+    return np.asarray(np.array(weights) / np.array([[E + 1], [E + 1], [E + 2], [E + 1]]))
 
 
 def _log_size(less_1: ComplexArray) -> FloatArray:
@@ -139,18 +138,18 @@ def _log_size(less_1: ComplexArray) -> FloatArray:
     return np.where(np.abs(size - 1) < 0.5, 0.5 * near_1, np.log(size))
 
 
-class _Contour:
-    """f of compositions and of triangles of them at one ε, as an integral along one line.
+class _Contours:
+    """f of compositions and of triangles of them at several ε, an integral along a line each.
 
     Parameters
     ----------
     eps0, k, gamma : float
-    rise : float
-        e^ε − 1.
+    rise : ndarray of float, shape (m,)
+        e^ε − 1. Which of them is meant, other functions are told as `of`.
     """
 
-    def __init__(self, eps0: float, k: float, gamma: float, rise: float) -> None:
-        E, e = math.exp(eps0), 1 + rise
+    def __init__(self, eps0: float, k: float, gamma: float, rise: FloatArray) -> None:
+        E = math.exp(eps0)
         self._k, self._unit = k, gamma / k
         self._theta = k * (1 - gamma) * rise / gamma
         # Noise costs more where few messages make up the sum, and nodes cost less there.
@@ -158,114 +157,148 @@ class _Contour:
         if k < 500:
             spread = 0.03 if k <= _LISTED else 0.1
         self._noise = (E - 1) * spread
-        self._laws = _laws(E, e)
-        tilts = [self._tilt(t, k, E) for t in range(3)]
-        self._corners = np.diag([k, k, k, 0.0])[:3]
+        self._values, self._chances = _values(E, 1 + rise), _probabilities(E)
+        c, height, bend = self._tilts()
+        each = np.arange(rise.size)
+        corners = np.tile(np.diag([k, k, k, 0.0])[:3], (rise.size, 1, 1))
         # The line of the corner that is probably the largest serves all: any is a bound.
-        best = min(range(3), key=lambda i: math.inf if math.isnan(tilts[i][1]) else tilts[i][1])
+        best = np.where(np.isnan(height), -math.inf, height).argmax(axis=1)
         for _ in range(2):
-            if not math.isfinite(tilts[best][2]):
-                # Of few messages and a large ε₀ it leaves the doubles.
-                self.corners: FloatArray = np.full(3, math.inf)
-                break
-            self._use(tilts[best])
-            self.corners = self.values(self._corners)
-            before, best = best, int(np.argmax(self.corners))
-            if best == before:
+            known = np.isfinite(bend[each, best])
+            self._use(*(np.where(known, of[each, best], 1.0) for of in (c, bend)))
+            # Of few messages and a large ε₀ it leaves the doubles.
+            self.corners = self.values(corners, each[:, None])
+            self.corners[~known] = math.inf
+            before, best = best, np.where(known, self.corners.argmax(axis=1), best)
+            if np.array_equal(best, before):
                 break
 
-    def _tilt(self, law: int, k: float, E: float) -> tuple[float, float, float]:
-        """Return c, −ln of the integrand's height and its curvature in ln c for one corner."""
-        chances = self._laws.probabilities[law]
-        own = [
-            (v, p) for v, p in zip(self._laws.values.tolist(), chances.tolist(), strict=True) if p
-        ]
-        top = max(v for v, _ in own)
-        log_c = 0.5 * math.log(2 / (k * sum(p * v * v for v, p in own)))
-        height, bend = math.inf, 2.0
+    def _tilts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return c, the integrand's log height and its curvature in ln c, a corner a column."""
+        k, square = self._k, self._noise**2
+        values, chances = self._values[:, None], self._chances[:3]
+        theta = self._theta[:, None]
+        top = np.where(chances > 0, values, -math.inf).max(axis=2)
+        most = np.where(top > 0, np.log(600 / np.where(top > 0, top, 1.0)), 700.0)
+        log_c = 0.5 * np.log(2 / (k * (chances * values * values).sum(axis=2)))
+        height, bend = np.empty((2, *log_c.shape))
+        moving = np.ones(log_c.shape, bool)
         for _ in range(_NEWTON_STEPS):
-            c = math.exp(log_c)
-            weighted = [(v, p * math.exp(min(c * v, 700.0))) for v, p in own]
-            total = sum(w for _, w in weighted)
-            mean = sum(w * v for v, w in weighted) / total
-            square = sum(w * v * v for v, w in weighted) / total
-            noise = self._noise**2 * c
-            slope = c * (k * mean - self._theta + noise) - 2
-            bend = slope + 2 + c * c * (k * (square - mean * mean) + self._noise**2)
-            height = k * math.log(total) - c * self._theta + 0.5 * noise * c - 2 * log_c
-            step = slope / max(bend, 1e-12) if bend > 0 else math.copysign(1.0, slope)
-            step = min(max(step, -1.0), 1.0)
+            c = np.exp(log_c)
             # e^{cG} stays in range.
-            log_c = min(log_c - step, math.log(600.0 / top) if top > 0 else 700.0)
-            if abs(step) < 1e-4:
+            weighted = chances * np.exp(np.minimum(c[..., None] * values, 700.0))
+            total = weighted.sum(axis=2)
+            weighted *= values
+            mean = weighted.sum(axis=2) / total
+            weighted *= values
+            deviation = weighted.sum(axis=2) / total - mean * mean
+            noise = square * c
+            slope = c * (k * mean - theta + noise) - 2
+            curved = slope + 2 + c * c * (k * deviation + square)
+            here = k * np.log(total) - c * theta + 0.5 * noise * c - 2 * log_c
+            # Of each alone, so that no ε depends on which others are asked for.
+            bend, height = np.where(moving, curved, bend), np.where(moving, here, height)
+            step = np.where(bend > 0, slope / np.maximum(bend, 1e-12), np.copysign(1.0, slope))
+            step = np.clip(step, -1.0, 1.0)
+            log_c = np.where(moving, np.minimum(log_c - step, most), log_c)
+            moving &= ~(np.abs(step) < 1e-4)
+            if not moving.any():
                 break
-        return math.exp(log_c), -height, max(bend, 1.0)
+        return np.exp(log_c), height, np.maximum(bend, 1.0)
 
-    def _use(self, tilt: tuple[float, float, float]) -> None:
-        c, _, bend = tilt
-        step = min(2 * math.pi * c / 22, c / (5 * math.sqrt(bend)))
-        count = math.ceil(3.8 / self._noise / step) + 1
-        t, square = step * np.arange(count, dtype=np.float64), self._noise**2
-        less_1 = self._laws.probabilities @ grown(self._laws.values, c, t)
-        sizes, phases = _log_size(less_1), phase(less_1)
-        rest = 0.5 * square * (c * c - t * t) - self._theta * c - np.log(c * c + t * t)
-        turned = (square * c - self._theta) * t - 2 * np.arctan(t / c)
-        weight = np.full(count, step / math.pi)
-        weight[0] *= 0.5
-        # At most nodes no composition has an integrand of any size: their bounds are added.
-        most = self._k * sizes.max(axis=0) + rest
-        used = ~(most <= most[0] - _NEGLIGIBLE)
-        self._left_out = float(np.exp(most[~used]) @ weight[~used])
+    def _use(self, c: FloatArray, bend: FloatArray) -> None:
+        """Compute the nodes of the lines through these c, but those of no size."""
+        square, c = self._noise**2, c[:, None]
+        step = np.minimum(2 * math.pi * c / 22, c / (5 * np.sqrt(bend[:, None])))
+        last = np.ceil(3.8 / self._noise / step)
+        begins = _BLOCK * np.arange(last.max() // _BLOCK + 2)
+        less_1, rest = self._line(c, step * begins)
+        sizes = _log_size(less_1)
+        height = self._k * sizes[..., :1]
+        # Between two nodes |E e^{zG}|² is above both by less than its curvature allows.
+        square_g = self._chances @ (np.exp(c * self._values) * np.square(self._values))[..., None]
+        bow = np.square(0.5 * _BLOCK * step)[..., None] * square_g * np.exp(-sizes[..., :1])
+        sizes -= sizes[..., :1]
+        sizes = np.maximum(sizes[..., 1:], sizes[..., :-1])
+        sizes += 0.5 * np.log1p(bow * np.exp(-2 * sizes))
+        most = (self._k * sizes + height).max(axis=1) + rest[:, :-1]
+        most[begins[:-1] > last] = -math.inf
+        # In most blocks no composition has an integrand of any size: their bounds are added.
+        used = ~(most <= (height[..., 0].max(axis=1, keepdims=True) + rest[:, :1]) - _NEGLIGIBLE)
+        block = step / math.pi * _BLOCK
+        self._left_out = np.where(used, 0.0, np.exp(most) * block).sum(axis=1)
+        # The used ones first, as many of each line as of that with most.
+        kept = np.argsort(~used, axis=1, kind="stable")[:, : used.sum(axis=1).max()]
+        node = (begins[kept][..., None] + np.arange(_BLOCK)).reshape(len(c), -1)
+        known = np.repeat(np.take_along_axis(used, kept, axis=1), _BLOCK, axis=1)
+        t = step * node
+        self._weight = np.where(known & (node <= last), step / math.pi, 0.0)
+        self._weight[:, 0] *= 0.5
         # What lies behind the last node, in units of the integrand at c, times c².
-        last = float(t[-1])
-        blur = self._noise * last
-        weight[0] += c * c * math.exp(-0.5 * blur * blur) / (math.pi * square * last**3)
-        self._weight = weight[used]
-        self._sizes, self._rest = sizes[:, used], rest[used]
-        self._phases, self._turned = phases[:, used], turned[used]
+        end = step * last
+        behind = c * c * np.exp(-0.5 * np.square(self._noise * end)) / (math.pi * square * end**3)
+        self._weight[:, :1] += behind
+        less_1, self._rest = self._line(c, t)
+        self._sizes, self._phases = _log_size(less_1), phase(less_1)
+        self._turned = (square * c - self._theta[:, None]) * t - 2 * np.arctan(t / c)
 
-    def values(self, counts: FloatArray) -> FloatArray:
-        """Return f of messages by law, an upper bound each; shape (m, 4) to (m,)."""
-        return self.total(self.integrand(counts)[:, 1])
+    def _line(self, c: FloatArray, t: FloatArray) -> tuple[ComplexArray, FloatArray]:
+        """Return at c + it the transforms less 1, and ln of all else in the integrand's modulus."""
+        rest = 0.5 * self._noise**2 * (c * c - t * t) - self._theta[:, None] * c
+        rest -= np.log(c * c + t * t)
+        return self._chances @ grown(self._values, c, t[:, None]), rest
 
-    def largest(self) -> float:
+    def values(self, counts: FloatArray, of: IntArray) -> FloatArray:
+        """Return f of messages by law, an upper bound each; shape (…, 4) to (…)."""
+        return self.total(self.integrand(counts, of)[..., 1, :], of)
+
+    def largest(self, of: int) -> float:
         """Return the largest f of all compositions, of few messages: products of powers."""
         k = int(self._k)
-        logs = self._sizes[:3] + self._rest / k + 1j * (self._phases[:3] + self._turned / k)
+        rest, turned = self._rest[of], self._turned[of]
+        logs = self._sizes[of, :3] + rest / k + 1j * (self._phases[of, :3] + turned / k)
         powers = np.ones((k + 1, *logs.shape), dtype=complex)
         powers[1] = np.exp(logs)
         for i in range(1, k):
             np.multiply(powers[i], powers[1], out=powers[i + 1])
         first, second, third = powers.transpose(1, 0, 2)
+        weight = self._weight[of]
         sums = [
-            ((second[: j + 1] * third[j::-1]) @ (first[k - j] * self._weight)).real.max()
+            ((second[: j + 1] * third[j::-1]) @ (first[k - j] * weight)).real.max()
             for j in range(k + 1)
         ]
-        return float(self._unit * (max(sums) + self._left_out) * (1 + _ROUNDING))
+        return float(self._unit * (max(sums) + self._left_out[of]) * (1 + _ROUNDING))
 
-    def total(self, terms: FloatArray) -> FloatArray:
+    def total(self, terms: FloatArray, of: IntArray) -> FloatArray:
         """Return f from the integrand at the nodes."""
-        return np.asarray(self._unit * (terms @ self._weight + self._left_out) * (1 + _ROUNDING))
+        sums = np.einsum("...i,...i->...", terms, self._weight[of]) + self._left_out[of]
+        return np.asarray(self._unit * sums * (1 + _ROUNDING))
 
-    def integrand(self, points: FloatArray) -> FloatArray:
+    def integrand(self, points: FloatArray, of: IntArray) -> FloatArray:
         """Return modulus and real part of the integrand at the nodes.
 
         Parameters
         ----------
         points : ndarray of float, shape (…, 3) or (…, 4)
             Messages by law, which need not be whole.
+        of : ndarray of int, shape (…)
 
         Returns
         -------
         ndarray of float, shape (…, 2, nodes)
         """
-        laws = points.shape[-1]
-        moduli = np.exp(points @ self._sizes[:laws] + self._rest)
-        turned = points @ self._phases[:laws] + self._turned
+        row, laws = points[..., None, :], slice(points.shape[-1])
+        moduli = np.exp((row @ self._sizes[of][..., laws, :])[..., 0, :] + self._rest[of])
+        turned = (row @ self._phases[of][..., laws, :])[..., 0, :] + self._turned[of]
         return np.stack([moduli, moduli * cosine(turned)], axis=-2)
 
     def over(
-        self, triangles: FloatArray, corners: IntArray, terms: FloatArray, enough: float = -math.inf
+        self,
+        triangles: FloatArray,
+        corners: IntArray,
+        terms: FloatArray,
+        of: IntArray,
+        enough: FloatArray | float = -math.inf,
     ) -> FloatArray:
         """Return upper bounds on f over triangles of compositions.
 
@@ -277,29 +310,31 @@ class _Contour:
             Numbers of the vertices.
         terms : ndarray of float, shape (vertices, 2, nodes)
             `integrand` of all vertices.
-        enough : float
+        of : ndarray of int, shape (m,)
+        enough : ndarray of float, shape (m,), or float
             A bound of at most that need not be the smaller of the two.
         """
         # Only whole messages count.
         shared = np.ceil(triangles.min(axis=1) - 1e-6)
         rest = np.maximum(self._k - shared.sum(axis=1), 0.0)
-        bounds = self.values(np.column_stack([shared, rest]))
-        wide, together = np.flatnonzero(~(bounds <= enough)), max(1, BLOCK // self._rest.size)
+        bounds = self.values(np.column_stack([shared, rest]), of)
+        wide, together = np.flatnonzero(~(bounds <= enough)), max(1, BLOCK // self._rest.shape[1])
         for start in range(0, wide.size, together):
             some = wide[start : start + together]
-            curved = self._over_curved(triangles[some], terms[corners[some]])
+            curved = self._over_curved(triangles[some], terms[corners[some]], of[some])
             bounds[some] = np.fmin(bounds[some], curved)
         return np.where(np.isnan(bounds), math.inf, bounds)
 
-    def _over_curved(self, triangles: FloatArray, terms: FloatArray) -> FloatArray:
+    def _over_curved(self, triangles: FloatArray, terms: FloatArray, of: IntArray) -> FloatArray:
         """Return the bounds from the vertices, given the integrand there."""
         moduli, real = terms[:, :, 0], terms[:, :, 1]
-        sides = (triangles - triangles[:, _NEXT]).reshape(-1, 3)
-        squares = np.square(sides @ self._sizes[:3]) + np.square(sides @ self._phases[:3])
-        bend = moduli.max(axis=1) * squares.reshape(moduli.shape).max(axis=1)
+        sides = triangles - triangles[:, _NEXT]
+        squares = np.square(sides @ self._sizes[of, :3]) + np.square(sides @ self._phases[of, :3])
+        bend = moduli.max(axis=1) * squares.max(axis=1)
         smooth = bend / 6 < (moduli - real).max(axis=1)
-        upper = self.total(np.where(smooth[:, None], real, moduli))
-        return _highest(upper, self._unit * np.where(smooth, bend, 0.0) @ self._weight)
+        upper = self.total(np.where(smooth[:, None], real, moduli), of[:, None])
+        bend = np.einsum("ij,ij->i", np.where(smooth, bend, 0.0), self._weight[of])
+        return _highest(upper, self._unit * bend)
 
 
 def _highest(heights: FloatArray, bend: FloatArray) -> FloatArray:
@@ -359,6 +394,9 @@ class _Round(Protocol):
     def certify(self, eps: float) -> Certificate:
         """Return an upper bound on δ at ε ≥ 0."""
 
+    def certify_first(self, losses: FloatArray, least: float) -> list[Certificate]:
+        """Return the certificates of the first rising losses, one at least."""
+
     def epsilon(self, delta: float) -> Certificate | None:
         """Return ε at δ in (0, 1] as the value of a certificate; None if the search is open."""
 
@@ -393,57 +431,87 @@ class WorstRound:
         """Return the largest corner at ε ≥ 0, from above: the lower bound, but for the noise."""
         if eps >= self.pure:
             return 0.0
-        return float(self._contour(eps).corners.max())
+        return float(self._contours(np.array([eps])).corners.max())
 
     def certify(self, eps: float) -> Certificate:
         """Return an upper bound on δ(ε) over all ε₀-LDP randomisers and data sets, ε ≥ 0."""
-        if eps not in self._known:
-            self._known[eps] = self._search(eps)
-        return self._known[eps]
+        return self.certify_first(np.array([eps]))[0]
+
+    def certify_first(self, losses: FloatArray, least: float = 0.0) -> list[Certificate]:
+        """Return `certify` of the first losses, at least one, searched together.
+
+        None after one that `least` or pure ε ends.
+        """
+        if losses.item(0) not in self._known:
+            self._known |= zip(losses.tolist(), self._search(losses, least), strict=False)
+        return [self._known[eps] for eps in takewhile(self._known.__contains__, losses.tolist())]
+
+    @np.errstate(all="ignore")
+    def _contours(self, losses: FloatArray) -> _Contours:
+        return _Contours(self.eps0, self.k, self.gamma, np.expm1(losses))
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _contour(self, eps: float) -> _Contour:
-        return _Contour(self.eps0, self.k, self.gamma, math.expm1(eps))
-
-    @np.errstate(over="ignore", invalid="ignore")
-    def _search(self, eps: float) -> Certificate:
-        if eps >= self.pure:
-            return Certificate(0.0, 0.0, 0, True)
-        contour = self._contour(eps)
-        corner = float(contour.corners.max())
-        if not math.isfinite(corner):
-            # So far out that the integrand leaves the doubles.
-            return Certificate(math.inf, corner, 1, False)
+    def _search(self, losses: FloatArray, least: float) -> list[Certificate]:
+        """Return the certificates of the losses up to the first whose corner is at most `least`."""
+        inside = losses[losses < self.pure]
+        if not inside.size:
+            return [Certificate(0.0, 0.0, 0, True)]
+        contours = self._contours(inside)
+        corner = contours.corners.max(axis=1)
+        last = int(np.argmax(np.append(corner, 0.0) <= least)) + 1
+        corner = corner[:last]
+        # So far out that the integrand leaves the doubles.
+        known = np.isfinite(corner)
         if self.k <= _LISTED:
             # Of few messages inner compositions may be far above the corners, but can all be tried.
             tried = (int(self.k) + 1) * (int(self.k) + 2) // 2
-            return Certificate(min(contour.largest(), 1.0), corner, tried, True)
-        triangles, corners = self.k * np.eye(3)[None], np.arange(3)[None]
-        vertices = contour.integrand(triangles[0])
-        best = float(contour.total(vertices[:, 1]).max())
-        bounds = contour.over(triangles, corners, vertices, corner)
-        settled, looked = corner, 1
+            return [
+                Certificate(min(contours.largest(i), 1.0), top, tried, True)
+                if known[i]
+                else Certificate(1.0, top, 1, False)
+                for i, top in enumerate(corner.tolist())
+            ]
+        of = np.flatnonzero(known)
+        triangles = np.tile(self.k * np.eye(3), (of.size, 1, 1))
+        corners = np.arange(3 * of.size).reshape(-1, 3)
+        vertices = contours.integrand(triangles, of[:, None])
+        best = np.zeros(corner.size)
+        best[of] = contours.total(vertices[:, :, 1], of[:, None]).max(axis=1)
+        vertices = vertices.reshape(-1, *vertices.shape[2:])
+        bounds = contours.over(triangles, corners, vertices, of, corner[of])
+        settled, looked = corner.copy(), np.ones(corner.size, int)
+        known_vertices = len(vertices)
         while True:
-            gap = NARROW_GAP if looked < FIRST_TRIANGLES else WIDE_GAP
-            live = bounds > (1 + gap) * best
-            settled = max(settled, float(bounds[~live].max(initial=0.0)))
-            triangles, corners, bounds = triangles[live], corners[live], bounds[live]
-            if not bounds.size or looked >= TRIANGLES:
+            gap = np.where(looked < FIRST_TRIANGLES, NARROW_GAP, WIDE_GAP)
+            live = (bounds > ((1 + gap) * best)[of]) & (looked < TRIANGLES)[of]
+            np.maximum.at(settled, of[~live], bounds[~live])
+            triangles, corners = triangles[live], corners[live]
+            bounds, of = bounds[live], of[live]
+            if not of.size:
                 break
-            order = np.argsort(bounds)[::-1]
-            room = max(1, min(_BATCH, (TRIANGLES - looked) // 2))
-            split, kept = order[:room], order[room:]
-            parts, of_parts, middle = _halves(triangles[split], corners[split], len(vertices))
-            fresh = contour.integrand(middle)
-            best = max(best, float(contour.total(fresh[:, 1]).max()))
-            vertices = np.concatenate([vertices, fresh])
-            looked += parts.shape[0]
-            over = contour.over(parts, of_parts, vertices, settled)
+            # The highest of each search are split.
+            order = np.lexsort((-bounds, of))
+            place = np.arange(of.size) - np.searchsorted(of[order], of[order])
+            room = np.clip((TRIANGLES - looked) // 2, 1, _BATCH)
+            first = place < room[of[order]]
+            split, kept = order[first], order[~first]
+            parts, of_parts, middle = _halves(triangles[split], corners[split], known_vertices)
+            fresh = contours.integrand(middle, of[split])
+            np.maximum.at(best, of[split], contours.total(fresh[:, 1], of[split]))
+            while known_vertices + len(fresh) > len(vertices):
+                vertices = np.concatenate([vertices, np.empty_like(vertices)])
+            vertices[known_vertices : known_vertices + len(fresh)] = fresh
+            known_vertices += len(fresh)
+            both = np.tile(of[split], 2)
+            looked += np.bincount(both, minlength=looked.size)
+            over = contours.over(parts, of_parts, vertices, both, settled[both])
             triangles = np.concatenate([triangles[kept], parts])
             corners = np.concatenate([corners[kept], of_parts])
-            bounds = np.concatenate([bounds[kept], over])
-        value = max(settled, float(bounds.max(initial=0.0)))
-        return Certificate(min(value, 1.0), corner, looked, value <= (1 + CLOSED_GAP) * best)
+            bounds, of = np.concatenate([bounds[kept], over]), np.concatenate([of[kept], both])
+        closed = settled <= (1 + CLOSED_GAP) * best
+        value = np.where(known, np.minimum(settled, 1.0), 1.0)
+        columns = value, corner, looked, closed & known
+        return [Certificate(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
     def epsilon(self, delta: float) -> Certificate | None:
         """Return ε at δ in (0, 1] as the value of a certificate; None if the search is open.
@@ -505,6 +573,10 @@ class _UnsampledRound:
             self._known[eps] = Certificate(value, min(found.corner, value), found.boxes, True)
         return self._known[eps]
 
+    def certify_first(self, losses: FloatArray, least: float) -> list[Certificate]:
+        """Return the certificate of the first loss: together they are no quicker."""
+        return [self.certify(float(losses[0]))]
+
     def epsilon(self, delta: float) -> Certificate:
         """Return ε at δ in (0, 1] as the value of a certificate."""
         found = self._search.epsilon(delta)
@@ -564,28 +636,36 @@ def envelope(round_: _Round, depth: float, check: Callable[[], None] = lambda: N
         Losses are searched up to the first whose δ is below e^−depth; that δ is left out of the
         law (`RoundLoss.missing`).
     check : callable, optional
-        Called before each search; it may raise.
+        Called before each few searches; it may raise.
 
     References
     ----------
     This program; corollary (c) of Theorem 1 of the guide's page on the worst case.
     """
-    apart = round_.deviation / _PER_DEVIATION
-    rises, heights, looked, gap = [], [], 0, 0.0
-    for i in range(_MOST_LOSSES):
-        # Far out the curve bends less than it falls: there losses may lie further apart.
-        eps = min(apart * (i if i < _FINE_LOSSES else 2 * i - _FINE_LOSSES), round_.pure)
+    # Far out the curve bends less than it falls: there losses may lie further apart.
+    i = np.arange(_MOST_LOSSES)
+    losses = np.where(i < _FINE_LOSSES, i, 2 * i - _FINE_LOSSES)
+    losses = round_.deviation / _PER_DEVIATION * losses
+    losses = np.append(losses[losses < round_.pure], round_.pure)[:_MOST_LOSSES]
+    least, together = math.exp(-depth), 1
+    heights, looked, gap = list[float](), 0, 0.0
+    while len(heights) < losses.size:
         check()
-        found = round_.certify(eps)
-        looked += found.triangles
-        if not found.closed:
-            return Envelope(None, looked, found.value / found.corner - 1)
-        gap = max(gap, found.value / found.corner - 1 if found.corner else 0.0)
-        rises.append(math.expm1(eps))
-        heights.append(found.value)
-        if eps >= round_.pure or found.value <= math.exp(-depth):
+        begun = looked
+        some = round_.certify_first(losses[len(heights) :][:together], least)
+        for found in some:
+            looked += found.triangles
+            if not found.closed:
+                return Envelope(None, looked, found.value / found.corner - 1)
+            gap = max(gap, found.value / found.corner - 1 if found.corner else 0.0)
+            heights.append(found.value)
+        if heights[-1] <= least:
             break
-    return Envelope(_loss_of_curve(np.array(rises), np.array(heights)), looked, gap)
+        # As many as are looked at quickly: neighbours are about as hard.
+        most = _TOGETHER * len(some) // (looked - begun)
+        together = max(1, min(4 * together, most))
+    rises = np.expm1(losses[: len(heights)])
+    return Envelope(_loss_of_curve(rises, np.array(heights)), looked, gap)
 
 
 def _loss_of_curve(rise: FloatArray, height: FloatArray) -> RoundLoss:
@@ -645,7 +725,7 @@ class WorstCaseRounds:
     round : WorstRound
         Of k < n, else the same of a round without sampling.
     check : callable
-        Called before each search; it may raise, and what is known by then is kept.
+        Called before each few searches; it may raise, and what is known by then is kept.
     """
 
     def __init__(self, eps0: float, k: float, n: float) -> None:

@@ -195,10 +195,10 @@ class _Laws:
         return c, max(bend, 1.0)
 
 
-def grown(values: FloatArray, c: float, t: FloatArray) -> Any:
-    """Return e^{zv} − 1 at z = c + it of each value v, a row each."""
+def grown(values: FloatArray, c: Any, t: FloatArray) -> Any:
+    """Return e^{zv} − 1 at z = c + it of each value v, a row each; all broadcast."""
     # Numpy's tangent is many times as quick as its complex expm1, and no difference loses digits.
-    tilted, half = c * values[:, None], np.tan(0.5 * values[:, None] * t)
+    tilted, half = (c * values)[..., None], np.tan(0.5 * values[..., None] * t)
     out = np.empty(half.shape, dtype=complex)
     out.imag = 2 * np.exp(tilted) * half / (1 + half * half)
     out.real = np.expm1(tilted) - half * out.imag
