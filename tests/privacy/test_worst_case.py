@@ -129,7 +129,7 @@ def test_the_integral_of_very_many_messages_keeps_its_digits(k, monkeypatch):
             [(A, 1 / (E + 2)), (-C, 1 / (E + 2)), ((1 - e) / E, E / (E + 2))],
         )
         for row, law in enumerate(laws):
-            for node in (0, 1, 5, 20):
+            for node in (0, 1, 5, 15):
                 z = mpmath.mpc(c, t[node])
                 power = k * mpmath.log(sum(p * mpmath.exp(z * v) for v, p in law))
                 got = k * contour._sizes[0, row, node], k * contour._phases[0, row, node]
@@ -147,8 +147,9 @@ def test_a_finer_step_only_lowers_the_integral(monkeypatch):
 
     monkeypatch.setattr(worst_case._Contours, "_tilts", finer)
     fine = worst_case._Contours(*args).corners
-    assert np.all(fine <= coarse * (1 + 1e-9))
-    assert fine == pytest.approx(coarse, rel=1e-5)
+    # Of what the line leaves out the other corners have as much as the largest.
+    assert np.all(fine <= coarse + 1e-8 * coarse.max())
+    assert fine == pytest.approx(coarse, rel=1e-7)
 
 
 @given(st.floats(0.05, 6.0), st.integers(41, 10_000), st.floats(1.01, 1e4), st.floats(-12.0, -0.5))

@@ -87,7 +87,7 @@ TRIANGLES = 2500
 """Triangles that one search may look at."""
 FIRST_TRIANGLES = 300
 """Triangles after which a wide gap is good enough, which is so of some hundred messages only."""
-NARROW_GAP, WIDE_GAP, CLOSED_GAP = 1e-3, 2e-2, 5e-2
+NARROW_GAP, WIDE_GAP, CLOSED_GAP = 7e-4, 2e-2, 5e-2
 """Relative distances of the bound from the largest known f: at which the search ends, at first and
 after `FIRST_TRIANGLES`, and at which it has closed."""
 _LISTED = 40
@@ -105,6 +105,8 @@ half as dense from there on."""
 _NEGLIGIBLE = 30.0
 """Nodes are left out whose terms are below e^−30 of the first, for every composition: all of them
 add less than a hundredth of `_ROUNDING`."""
+_COPIES, _LEAST_DAMPING = 20.0, 6.0
+"""By the step the rule adds about e^−20 of the value; least damping, in deviations."""
 _BLOCK = 8
 """Nodes that are left out together."""
 _LOG_2 = math.log(2.0)
@@ -165,7 +167,7 @@ class _Contours:
         best = np.where(np.isnan(height), -math.inf, height).argmax(axis=1)
         for _ in range(2):
             known = np.isfinite(bend[each, best])
-            self._use(*(np.where(known, of[each, best], 1.0) for of in (c, bend)))
+            self._use(*(np.where(known, of[each, best], 1.0) for of in (c, height, bend)))
             # Of few messages and a large ε₀ it leaves the doubles.
             self.corners = self.values(corners, each[:, None])
             self.corners[~known] = math.inf
@@ -206,25 +208,29 @@ class _Contours:
                 break
         return np.exp(log_c), height, np.maximum(bend, 1.0)
 
-    def _use(self, c: FloatArray, bend: FloatArray) -> None:
+    def _use(self, c: FloatArray, height: FloatArray, bend: FloatArray) -> None:
         """Compute the nodes of the lines through these c, but those of no size."""
-        square, c = self._noise**2, c[:, None]
-        step = np.minimum(2 * math.pi * c / 22, c / (5 * np.sqrt(bend[:, None])))
+        square, c, bend = self._noise**2, c[:, None], bend[:, None]
+        log_value = height[:, None] + np.log(c) - 0.5 * np.log(2 * math.pi * bend)
+        damping = least = _LEAST_DAMPING * np.sqrt(bend)
+        for _ in range(4):
+            damping = np.maximum(least, _COPIES + np.log(damping / c) - log_value)
+        step = 2 * math.pi * c / damping
         last = np.ceil(3.8 / self._noise / step)
         begins = _BLOCK * np.arange(last.max() // _BLOCK + 2)
         less_1, rest = self._line(c, step * begins)
         sizes = _log_size(less_1)
-        height = self._k * sizes[..., :1]
+        first = self._k * sizes[..., :1]
         # Between two nodes |E e^{zG}|² is above both by less than its curvature allows.
         square_g = self._chances @ (np.exp(c * self._values) * np.square(self._values))[..., None]
         bow = np.square(0.5 * _BLOCK * step)[..., None] * square_g * np.exp(-sizes[..., :1])
         sizes -= sizes[..., :1]
         sizes = np.maximum(sizes[..., 1:], sizes[..., :-1])
         sizes += 0.5 * np.log1p(bow * np.exp(-2 * sizes))
-        most = (self._k * sizes + height).max(axis=1) + rest[:, :-1]
+        most = (self._k * sizes + first).max(axis=1) + rest[:, :-1]
         most[begins[:-1] > last] = -math.inf
         # In most blocks no composition has an integrand of any size: their bounds are added.
-        used = ~(most <= (height[..., 0].max(axis=1, keepdims=True) + rest[:, :1]) - _NEGLIGIBLE)
+        used = ~(most <= (first[..., 0].max(axis=1, keepdims=True) + rest[:, :1]) - _NEGLIGIBLE)
         block = step / math.pi * _BLOCK
         self._left_out = np.where(used, 0.0, np.exp(most) * block).sum(axis=1)
         # The used ones first, as many of each line as of that with most.
@@ -288,8 +294,8 @@ class _Contours:
         ndarray of float, shape (…, 2, nodes)
         """
         row, laws = points[..., None, :], slice(points.shape[-1])
-        moduli = np.exp((row @ self._sizes[of][..., laws, :])[..., 0, :] + self._rest[of])
-        turned = (row @ self._phases[of][..., laws, :])[..., 0, :] + self._turned[of]
+        moduli = np.exp((row @ self._sizes[of, laws])[..., 0, :] + self._rest[of])
+        turned = (row @ self._phases[of, laws])[..., 0, :] + self._turned[of]
         return np.stack([moduli, moduli * cosine(turned)], axis=-2)
 
     def over(
