@@ -14,7 +14,7 @@ from scipy.special import gammaln
 from explorer.privacy.core.bound import Grade, Role
 from explorer.privacy.randomisers import tables
 from explorer.privacy.shuffle_rdp import one_round, worst_case_unsampled as unsampled
-from explorer.privacy.shuffling import shuffled_epsilon
+from explorer.privacy.shuffling import shuffled_delta, shuffled_epsilon
 
 LOG_EPS0 = st.floats(math.log(0.05), math.log(6)).map(math.exp)
 
@@ -192,6 +192,14 @@ def test_an_open_search_leaves_the_clones_and_says_so(monkeypatch):
     found = unsampled.UnsampledRound(0.5, 1000).certify(0.05)
     assert not found.closed
     assert found.boxes == 3
+
+
+def test_a_search_ends_where_another_bound_is_less():
+    round_ = unsampled.UnsampledRound(5.0, 1000)
+    clones = float(shuffled_delta(0.05, 5.0, 1000, "2023"))
+    found = round_.certify(0.05, clones)
+    assert found.boxes == 1 < round_.certify(0.05).boxes
+    assert found.value >= clones
 
 
 def test_domain_and_the_ends():

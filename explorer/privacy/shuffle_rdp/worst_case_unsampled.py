@@ -70,8 +70,8 @@ _LAST_NODE = 3.8
 _MAX_NODES = 1500
 _COPIES = 11.5
 """By the step the rule adds about e^−11.5 of the value."""
-_NEGLIGIBLE = 28.0
-"""Nodes of the line are left out whose terms are below e^−28 of the result, for all θ and m."""
+_NEGLIGIBLE = 22.0
+"""Nodes of the line are left out whose terms are below e^−22 of the result, for all θ and m."""
 _MAX_EXPONENT = 600.0
 _LEAST_DELTA = 2.3e-308
 _NEWTON_STEPS = 60
@@ -256,8 +256,8 @@ class _Side(NamedTuple):
         ln of the modulus, and phase, of the term at m = 0.
     more, turn : ndarray of float
         What another message of type A instead of B adds to them.
-    sizes : list of ndarray
-        ln of the moduli of the three factors.
+    sizes, inverses : list of ndarray
+        ln of the moduli of the three factors, and 1 over the moduli.
     """
 
     size: FloatArray
@@ -265,6 +265,7 @@ class _Side(NamedTuple):
     more: FloatArray
     turn: FloatArray
     sizes: list[FloatArray]
+    inverses: list[FloatArray]
 
 
 class _Strip(NamedTuple):
@@ -322,8 +323,10 @@ class _Contour:
         self._sides: dict[float, _Side] = {}
         self._strips: dict[tuple[float, float], _Strip] = {}
         self._values: dict[tuple[float, float], float] = {}
-        ends = [laws.factors(theta, self._grown, self._share) for theta in (0.0, 1.0)]
-        self._slopes = tuple(np.abs(b - a) for a, b in zip(*ends, strict=True))
+        self._edges: dict[tuple[float, float, float], tuple[float, float]] = {}
+        self._least, ends = (laws.factors(theta, self._grown, self._share) for theta in (0.0, 1.0))
+        self._rises = tuple(b - a for a, b in zip(self._least, ends, strict=True))
+        self._slopes = tuple(map(np.abs, self._rises))
 
     def _corners(self) -> tuple[tuple[float, float], ...]:
         return (0.0, 0.0), (1.0, 0.0), (1.0, self.others)
@@ -381,7 +384,9 @@ class _Contour:
 
     def _side(self, theta: float) -> _Side:
         if theta not in self._sides:
-            own, first, second = self._laws.factors(theta, self._grown, self._share)
+            own, first, second = (
+                a + theta * rise for a, rise in zip(self._least, self._rises, strict=True)
+            )
             sizes = [np.log(np.abs(own)), _log_size(first), _log_size(second)]
             phases = [np.angle(own), phase(first), phase(second)]
             turn = phases[1] - phases[2]
@@ -393,20 +398,19 @@ class _Contour:
                 sizes[1] - sizes[2],
                 turn,
                 sizes,
+                [np.exp(-size) for size in sizes],
             )
         return self._sides[theta]
 
     def _strip(self, low: float, high: float) -> _Strip:
         if (low, high) not in self._strips:
-            pairs = zip(self._side(low).sizes, self._side(high).sizes, strict=True)
-            own, first, second = (np.maximum(*pair) for pair in pairs)
+            ends = self._side(low), self._side(high)
+            own, first, second = map(np.maximum, *(end.sizes for end in ends))
+            inverses = map(np.minimum, *(end.inverses for end in ends))
             self._strips[low, high] = _Strip(
                 own + self.others * second + self._rest.real,
                 first - second,
-                tuple(
-                    slope * np.exp(-size)
-                    for slope, size in zip(self._slopes, (own, first, second), strict=True)
-                ),
+                tuple(map(np.multiply, self._slopes, inverses)),
             )
         return self._strips[low, high]
 
@@ -436,16 +440,24 @@ class _Contour:
         bend = np.square(slope * (box.high - box.low)) / 8
         total = self._sum(size * np.minimum(bend, 2.0))
         # Halving helps where bends are above 2 too.
-        across, along, most = self._sum(size * np.log1p(bend)), 0.0, 0.0
-        if box.last > box.first + 1:
-            for theta in (box.low, box.high):
-                side = self._side(theta)
-                size = np.exp(side.size + np.maximum(*(m * side.more for m in ends)))
-                turn = np.square(side.more) + np.square(side.turn)
-                bend = turn * ((box.last - box.first) ** 2 / 8)
-                most = max(most, self._sum(size * np.minimum(bend, 2.0)))
-                along = max(along, self._sum(size * np.log1p(bend)))
+        across = self._sum(size * np.log1p(bend))
+        edges = [self._edge(theta, *ends) for theta in (box.low, box.high)]
+        most, along = (max(sums) for sums in zip(*edges, strict=True))
         return (total + most) * (1 + _ROUNDING), across >= along
+
+    def _edge(self, theta: float, first: float, last: float) -> tuple[float, float]:
+        """Return the sums of bends along one side of a box, which two boxes may share."""
+        key = theta, first, last
+        if key not in self._edges:
+            most = along = 0.0
+            if last > first + 1:
+                side = self._side(theta)
+                size = np.exp(side.size + np.maximum(first * side.more, last * side.more))
+                bend = (np.square(side.more) + np.square(side.turn)) * ((last - first) ** 2 / 8)
+                most = self._sum(size * np.minimum(bend, 2.0))
+                along = self._sum(size * np.log1p(bend))
+            self._edges[key] = most, along
+        return self._edges[key]
 
     def true(self, value: float) -> float:
         """Return a value in units of 1, at most 1, and no smaller than the least double."""
@@ -517,8 +529,10 @@ class UnsampledRound:
         self.n = float(checks.integers("n", n, 2, checks.MAX_COUNT))
 
     @np.errstate(over="ignore", invalid="ignore")
-    def certify(self, eps: float) -> UnsampledCertificate:
+    def certify(self, eps: float, other: float = math.inf) -> UnsampledCertificate:
         """Return an upper bound on δ at ε ≥ 0.
+
+        The search ends as well where the bound cannot be less than another one.
 
         References
         ----------
@@ -546,7 +560,7 @@ class UnsampledRound:
                 heapq.heappush(boxes, (-max(corners) - excess, looked, box, in_theta))
             worst, _, box, in_theta = boxes[0]
             closed = -worst <= (1 + GAP) * known
-            if closed or looked >= BOXES:
+            if closed or looked >= BOXES or contour.true(known) >= other:
                 break
             heapq.heappop(boxes)
             fresh = box.halves(in_theta)
