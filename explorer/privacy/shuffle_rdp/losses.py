@@ -268,7 +268,7 @@ def clone_loss(
     )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _clone_atoms(
     eps0: float, k: float, variant: Clones, cells: int, depth: float, thin: bool
 ) -> tuple[FloatArray, FloatArray, float]:
@@ -341,13 +341,14 @@ def _coins(k: float, log_p: float, depth: float, thin: bool, cells: int) -> Iter
     reach = math.sqrt((depth + 35) / 2 * high) + 20
     below = (stride - 1) / 2 + stride * np.arange(math.ceil(reach / stride))
     rows = max(1, max(BLOCK, 2 * cells) // below.size)
+    first = np.exp(log_half_pmf(np.ceil(N / 2) - 1 - below[0], N)) * weight
     for start in range(0, N.size, rows):
         tossed = N[start : start + rows]
         fewer = np.ceil(tossed / 2) - 1 - below
         # Of either side showing fewer only one case is listed; the other mirrors it. Neighbours
         # differ by rational factors, 0 beyond the end.
         mass = np.ones(fewer.shape)
-        mass[:, :1] = np.exp(log_half_pmf(fewer[:, :1], tossed)) * weight[start : start + rows]
+        mass[:, :1] = first[start : start + rows]
         here = fewer[:, :-1]
         for i in range(stride):
             mass[:, 1:] *= np.maximum(here - i, 0.0) / (tossed - here + (1 + i))
@@ -480,7 +481,7 @@ def three_symbol_loss(
     )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _three_symbol_atoms(
     eps0: float, k: float, gamma: float, side: Role, cells: int, depth: float, thin: bool
 ) -> tuple[FloatArray, FloatArray, float]:
