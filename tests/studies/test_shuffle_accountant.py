@@ -25,6 +25,7 @@ from explorer.studies.base.study import (
     default_sweep,
     quantity,
 )
+from explorer.studies.guarantees.rounds import composed_bound
 from explorer.studies.registry import get_study
 from tests import snapshots
 from tests.studies.checks import assert_page
@@ -251,6 +252,27 @@ def test_a_coarse_request_gets_one_quick_answer(study):
 
 
 @pytest.mark.full
+def test_points_that_answers_have_in_common_are_composed_once():
+    asked = []
+
+    class Rounds(rdp.CloneRounds):
+        def epsilon(self, delta, T):
+            asked.append(T)
+            return super().epsilon(delta, T)
+
+    context, side = Context(), (Role.UPPER, rdp.COMPOSED_CLONES)
+    many = tuple(
+        np.array(a) for a in ([1.0, 2.0, 3.0], [9.0] * 3, [99.0] * 3, [5.0] * 3, [0.1] * 3)
+    )
+    bound = composed_bound(Rounds, many, side, context, ("here",))
+    few = tuple(a[[0, 2, 2]] for a in many)
+    again = composed_bound(Rounds, few, side, context, ("here",))
+    assert again.value.tolist() == bound.value[[0, 2, 2]].tolist()
+    assert len(asked) == 3
+    composed_bound(Rounds, few, side, context, ("elsewhere",))
+    assert len(asked) == 5
+
+
 def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
     from explorer.studies.shuffle_accountant import theory
 

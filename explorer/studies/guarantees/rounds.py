@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, TypeVar
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from explorer.studies.guarantees.tradeoffs import Law
 
 Prepare = Callable[[float, float, float], ComposedRounds]
 _Rounds = TypeVar("_Rounds")
+_Answer = TypeVar("_Answer")
 _MAX_KNOWN = 2000
 Five = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
@@ -49,13 +50,10 @@ def composed_bound(
     context : Context
         Checked for cancellation between two points.
     key : tuple
-        Cache key of the rounds, used if all points share them.
+        Cache key of what is known of such rounds.
     """
     value, loose = np.zeros(points[0].size), np.zeros(points[0].size, bool)
-    for j, composed, delta, rounds, known in _prepared(prepare, points, context, key):
-        if (rounds, delta) not in known:
-            known[rounds, delta] = composed.epsilon(delta, rounds)
-        bound = known[rounds, delta]
+    for j, bound in _at_points(prepare, lambda r, *at: r.epsilon(*at), points, context, key):
         value[j], loose[j] = bound.value, is_loose(bound)
     role, reference = side
     return Bound(value, role, reference, truncated=loose, grade=Grade.PROVED)
@@ -70,11 +68,8 @@ def composed_lower(
     3RR's.
     """
     pairs, loose = np.zeros((2, points[0].size)), np.zeros(points[0].size, bool)
-    for j, composed, delta, rounds, known in _prepared(LowerRounds, points, context, key):
-        if (rounds, delta) not in known:
-            known[rounds, delta] = composed.each(delta, rounds)
-        both = known[rounds, delta]
-        pairs[:, j] = np.reshape([known.value for known in both], (2, 1))
+    for j, both in _at_points(LowerRounds, LowerRounds.each, points, context, key):
+        pairs[:, j] = np.reshape([bound.value for bound in both], (2, 1))
         loose[j] = is_loose(larger_of(both))
     bound = Bound(
         pairs.max(axis=0), Role.LOWER, COMPOSED_LOWER, truncated=loose, grade=Grade.PROVED
@@ -82,37 +77,39 @@ def composed_lower(
     return bound, pairs
 
 
-def _prepared(
+def _at_points(
     prepare: Callable[[float, float, float], _Rounds],
+    ask: Callable[[_Rounds, float, int], _Answer],
     points: Five,
     context: Context,
     key: tuple[object, ...],
-) -> Iterator[tuple[IntArray, _Rounds, float, int, dict[tuple[int, float], Any]]]:
-    """Yield indices of equal points, their prepared rounds, δ, T, and what is known by T and δ.
+) -> Iterator[tuple[IntArray, _Answer]]:
+    """Yield indices of equal points, and what is asked of their rounds at δ and T.
 
-    The last keeps what is computed of a single round, whose curve over T is the same wherever the
-    slider of T stands.
+    Answers are kept: later ones have some of the points again, and the curve of a single round over
+    T is the same wherever the slider of T stands. So is a single round itself.
     """
     local, sampled, clients, rounds, delta = points
     stacked = np.stack([local, sampled, clients], axis=1)
     rows, which = np.unique(stacked, axis=0, return_inverse=True)
+    known: dict[tuple[float, ...], _Answer] = context.cached((*key, "values"), dict)
+    if len(known) > _MAX_KNOWN:
+        known.clear()
     for i, row in enumerate(rows):
         context.check()
         chain = tuple(float(v) for v in row)
         make = partial(prepare, *chain)
-        known: dict[tuple[int, float], Any] = {}
+        made: Callable[[], _Rounds] = cache(make)
         if len(rows) == 1:
-            prepared: _Rounds = context.cached((*key, *chain), make)
-            known = context.cached((*key, *chain, "values"), dict)
-            if len(known) > _MAX_KNOWN:
-                known.clear()
-        else:
-            prepared = make()
+            made = partial(context.cached, (*key, *chain), make)
         same = np.flatnonzero(which.ravel() == i)
         pairs = np.stack([rounds[same], delta[same]], axis=1)
         for T, d in np.unique(pairs, axis=0):
             context.check()
-            yield same[(pairs == (T, d)).all(axis=1)], prepared, float(d), int(T), known
+            at = *chain, float(T), float(d)
+            if at not in known:
+                known[at] = ask(made(), float(d), int(T))
+            yield same[(pairs == (T, d)).all(axis=1)], known[at]
 
 
 def clones_key(variant: Clones) -> tuple[object, ...]:

@@ -44,8 +44,9 @@ COARSE_ORDER = 512
 """Largest order of a coarse answer."""
 _CLAIMED_POINTS = 8
 """Points of the claimed composition while a slider moves: 2 ms each."""
-_COMPOSED_POINTS, _COMPOSED_APART = 64, 30
-"""Most points of compositions: of one round, and where each has a round of its own of 5 ms."""
+_COMPOSED_POINTS, _COMPOSED_APART = 64, 31
+"""Most points of compositions: of one round, and where each has a round of its own of 5 ms. Every
+fifth of these is a point of the worst case, for which it is kept."""
 _LEVEL_POINTS = 30
 """Most points of the Rényi levels of clones where each has a round of its own, of 5 ms."""
 _WORST_APART = 7
@@ -242,7 +243,8 @@ class AccountantPoints(Points):
         if not self.holds.any():
             return self
         losses = np.sqrt(self.rounds.rounds.max())
-        return self.among(int(np.clip(_MAX_LOSSES / losses, 6, _COMPOSED_POINTS)))
+        most = _COMPOSED_POINTS if self.one_round else _COMPOSED_APART
+        return self.among(int(np.clip(_MAX_LOSSES / losses, 6, most)))
 
     @cached_property
     def only_sliders(self) -> AccountantPoints:
