@@ -171,3 +171,18 @@ def test_differing_randomisers_break_the_sampled_bound():
     second = math.log(0.5 + 0.5 * (p * p / q + q * q / p))
     assert second == pytest.approx(1.3250, abs=5e-5)
     assert rdp.clone_rdp(2, 2.0, 1, 2) == pytest.approx(0.9189, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("eps0", "k", "n", "wide"),
+    [(2.0, 1e3, 1e6, True), (0.05, 1e9, 1e12, False), (1.0, 1e4, 1e4, True), (1e-9, 5, 1e9, False)],
+)
+def test_less_is_listed_only_where_no_more_counts(monkeypatch, eps0, k, n, wide):
+    orders = np.array([1.5, 2.0, 8.0, 64.0, 512.0])
+    round_ = accountant.CloneRenyi(eps0, k, n)
+    levels = round_.levels(orders)
+    assert round_._is_wide == wide
+    monkeypatch.setattr(accountant, "_DEPTHS", accountant._DEPTHS[1:])
+    monkeypatch.setattr(accountant.CloneRenyi, "_is_wide", False)
+    deeper = accountant.CloneRenyi(eps0, k, n).levels(orders)
+    assert levels == pytest.approx(deeper, rel=2e-6)

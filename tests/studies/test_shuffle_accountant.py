@@ -14,6 +14,7 @@ import pytest
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Role
+from explorer.privacy.shuffle_rdp.numerical import CLONE_CELLS
 from explorer.studies.base.claims import evaluate_claim, with_claim
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import odds
@@ -162,7 +163,8 @@ def test_curves_are_the_mathematics(study):
 def test_the_clones_levels_are_drawn_beside_theorem_1(study, variant):
     final = ask(study, "T", 10, 1e5, 5, clones=variant)[-1]
     shown = curves(final)
-    found = rdp.clone_rdp_epsilon(2.0, 1e3, 1e6, shown["rdp_clones"].x, 1e-8, 512, variant)
+    T = shown["rdp_clones"].x
+    found = rdp.clone_rdp_epsilon(2.0, 1e3, 1e6, T, 1e-8, 512, variant, CLONE_CELLS)
     np.testing.assert_allclose(shown["rdp_clones"].y, found.epsilon, rtol=2e-11)
     assert np.all(shown["rdp_clones"].y >= shown["numerical_upper"].y)
     assert np.all(shown["rdp_clones"].y <= shown["theorem1_sharp"].y)

@@ -7,6 +7,7 @@ own divergence is summed, which is far smaller.
 
 import math
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,11 @@ RDP_OF_CLONES = Reference(
     "one common, non-adaptive randomiser where k < n (2023: everywhere); rounded up",
 )
 _MIN_EPS0, _MAX_EPS0 = 1e-12, 100.0
-_CELLS = 1000
-_DEPTHS = 75.0, 100.0, 200.0, 400.0, 690.0
+LEVEL_CELLS = 1000
+_DEPTHS = 50.0, 75.0, 100.0, 200.0, 400.0, 690.0
 _SPARE = 60.0
-"""Omitted terms weigh e^−60 of the largest likelihood ratio's power, where a depth allows."""
+"""Omitted terms weigh e^−60 of the largest likelihood ratio's power, where a depth allows and less
+would count."""
 _ROUNDING = 1e-11
 _UNDERFLOW = 1e-300
 """More than all masses together that are too small for doubles."""
@@ -327,7 +329,7 @@ class CloneRenyi:
         k: float,
         n: float,
         variant: Clones = Clones.PUBLISHED,
-        cells: int = _CELLS,
+        cells: int = LEVEL_CELLS,
     ) -> None:
         self._round, self._variant, self._cells = (eps0, k, n), variant, cells
         self._pure = float(pure_epsilon(eps0, k, n))
@@ -385,7 +387,17 @@ class CloneRenyi:
 
     def _depths(self, lam: FloatArray) -> FloatArray:
         """Return how unlikely, as e^−depth, outcomes are that the sum of an order leaves out."""
-        return np.array(_DEPTHS)[np.searchsorted(_DEPTHS[:-1], lam * self._pure + _SPARE)]
+        spare = np.where(self._is_wide & (lam * self._pure < 5), _DEPTHS[0] - 5, _SPARE)
+        return np.array(_DEPTHS)[np.searchsorted(_DEPTHS[:-1], lam * self._pure + spare)]
+
+    @cached_property
+    def _is_wide(self) -> bool:
+        """Whether even the least depth leaves out nothing that counts, of small orders."""
+        if not _MIN_EPS0 <= self._round[0] <= _MAX_EPS0:
+            return False
+        log_q, loss, missing, _ = self._law(_DEPTHS[0])
+        square = np.exp(log_q) @ (np.expm1(2 * loss) * -np.expm1(-loss))
+        return bool(missing * math.exp(5) < 1e-9 * square)
 
     def _sum_losses(self, lam: FloatArray, depth: float) -> FloatArray:
         log_q, loss, missing, error = self._law(depth)
@@ -415,7 +427,7 @@ def clone_rdp(
     k: ArrayLike,
     n: ArrayLike,
     variant: Clones | str = Clones.PUBLISHED,
-    cells: int = _CELLS,
+    cells: int = LEVEL_CELLS,
 ) -> Any:
     """Return the Rényi level of order λ > 1 of one round of subsampled clones, rounded up.
 
@@ -439,7 +451,7 @@ def clone_rdp_epsilon(
     delta: ArrayLike,
     lam_max: int = 512,
     variant: Clones | str = Clones.PUBLISHED,
-    cells: int = _CELLS,
+    cells: int = LEVEL_CELLS,
 ) -> Conversion:
     """Return ε at δ after T rounds: Lemma 1 of T times `clone_rdp`, best whole order to λ_max.
 

@@ -268,7 +268,7 @@ def clone_loss(
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _clone_atoms(
     eps0: float, k: float, variant: Clones, cells: int, depth: float, thin: bool
 ) -> tuple[FloatArray, FloatArray, float]:

@@ -93,7 +93,7 @@ COMPOSED_LOWER = Reference(
     "the pair of Theorem 2 and randomised response on three symbols, composed",
     "the larger, of 2RR in both directions, rounded down",
 )
-_CELLS = 700
+CLONE_CELLS = 700
 """Losses that a round of clones is gathered on: 1e-5 of ε upwards, and quick."""
 _LAST_DIGIT = 1e-15
 """Relative rounding error of a single formula."""
@@ -386,7 +386,7 @@ class CloneRounds:
             ):
                 return None
         if (depth, thin) not in self._routes:
-            loss = clone_loss(eps0, k, n, self._variant, _CELLS, depth, thin=thin)
+            loss = clone_loss(eps0, k, n, self._variant, CLONE_CELLS, depth, thin=thin)
             self._routes[depth, thin] = Composition(loss, Role.UPPER)
         return self._routes[depth, thin]
 

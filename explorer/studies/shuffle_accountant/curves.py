@@ -220,7 +220,7 @@ class AccountantPoints(Points):
         if not self.holds.any():
             return self
         if self.request.quantity == "eps":
-            return self.for_compositions if self.one_round else self.among(_LEVEL_POINTS)
+            return self.for_compositions
         return self if self.one_round else self.among(_LEVEL_POINTS)
 
     @cached_property

@@ -54,7 +54,7 @@ PAGE = Page(
         "counts on half the clones that there are. The Rényi divergence of the clones themselves, "
         "“RDP of subsampled clones”, needs the same conditions; in Figures 2 to 5, at the order "
         "λ* that Theorem 1 uses there, a round's level is 10.33 to 57.83 times smaller, ε after "
-        "all rounds 2.738 to 8.555 times. The ternary "
+        "all rounds 2.738 to 8.554 times. The ternary "
         "divergences show where Theorem 1 loses it. A third question is what changes "
         "if each client takes part once an epoch instead of being sampled afresh.",
         "Drag ε₀, n, k, T and δ. The x axis can be any of them, or the sampling rate γ = k/n; the "

@@ -14,8 +14,9 @@ from explorer.privacy.core.bound import SHUFFLE_RDP, BoolArray, Bound, FloatArra
 from explorer.privacy.core.checks import MAX_EPSILON, MIN_DELTA
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Allocation, Shuffling
+from explorer.privacy.shuffle_rdp.accountant import LEVEL_CELLS
 from explorer.privacy.shuffle_rdp.losses import COMPOSED_BLANKET
-from explorer.privacy.shuffle_rdp.numerical import TwoLevelRounds
+from explorer.privacy.shuffle_rdp.numerical import CLONE_CELLS, TwoLevelRounds
 from explorer.privacy.shuffling import CloneCurve, Clones, shuffled_epsilon
 from explorer.studies.base.study import Context
 from explorer.studies.guarantees.rounds import (
@@ -308,10 +309,7 @@ def composed_responses(points: Rounds, context: Context) -> tuple[Bound, FloatAr
 
 def composed_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
     """Return a certified upper bound on ε at δ by composition of the clones."""
-
-    def clones(e: float, k: float, n: float) -> rdp.CloneRounds:
-        return rdp.CloneRounds(e, k, n, variant)
-
+    clones = partial(rdp.CloneRounds, variant=variant)
     side = Role.UPPER, rdp.COMPOSED_CLONES
     return composed_bound(clones, points.five, side, context, clones_key(variant))
 
@@ -433,6 +431,7 @@ def _each_round(
     variant: Clones,
     context: Context,
     evaluate: Callable[[rdp.CloneRenyi, Rounds], _Value],
+    cells: int = LEVEL_CELLS,
 ) -> list[tuple[BoolArray, _Value]]:
     """Evaluate every distinct round at its points; a single round is cached."""
     rows, which = points.distinct()
@@ -440,8 +439,8 @@ def _each_round(
     for i, row in enumerate(rows):
         context.check()
         local, sampled, clients = (float(v) for v in row)
-        make = partial(rdp.CloneRenyi, local, sampled, clients, variant)
-        key = ("shuffle-rdp", "clone levels", local, sampled, clients, variant.value)
+        make = partial(rdp.CloneRenyi, local, sampled, clients, variant, cells)
+        key = ("shuffle-rdp", "clone levels", local, sampled, clients, variant.value, cells)
         levels: rdp.CloneRenyi = context.cached(key, make) if len(rows) == 1 else make()
         values.append((which == i, evaluate(levels, points.at(which == i))))
     return values
@@ -450,10 +449,17 @@ def _each_round(
 def clone_epsilons(
     points: Rounds, lam_max: int, variant: Clones, context: Context
 ) -> tuple[FloatArray, BoolArray]:
-    """Return ε at δ by Lemma 1 of the clones' Rényi levels, and where the best order is λ_max."""
+    """Return ε at δ by Lemma 1 of the clones' Rényi levels, and where the best order is λ_max.
+
+    With the law that the composition of the clones has gathered.
+    """
     value, edge = np.zeros(points.size), np.zeros(points.size, bool)
     for index, result in _each_round(
-        points, variant, context, lambda levels, p: levels.epsilon(p.rounds, p.delta, lam_max)
+        points,
+        variant,
+        context,
+        lambda levels, p: levels.epsilon(p.rounds, p.delta, lam_max),
+        CLONE_CELLS,
     ):
         value[index], edge[index] = result.epsilon, result.at_edge
     return value, edge
