@@ -254,6 +254,29 @@ def test_a_coarse_request_gets_one_quick_answer(study):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("key", ["eps0", "k", "n", "gamma"])
+def test_both_sides_follow_a_slider_at_the_same_few_points(study, key):
+    """Straight lines between them do not cross: neither side is drawn far beyond its number."""
+    request = replace(default_request(study), sweep=default_sweep(study, key))
+    number, first, *_, last = study.answer(request, Context())
+    coarse, full = (
+        [{s.key: s for s in answer.series}[key] for key in ("numerical_upper", "lower_2rr")]
+        for answer in (first, last)
+    )
+    assert coarse[0].x.tolist() == coarse[1].x.tolist()
+    assert coarse[0].x.size == 7
+    assert np.all(coarse[1].y < coarse[0].y)
+    for few, many, side in zip(coarse, full, (1, -1), strict=True):
+        shared = np.isin(many.x, few.x)
+        assert shared.sum() >= 2
+        ratio = few.y[np.isin(few.x, many.x)] / many.y[shared]
+        # A coarse number is on its side of the finer one, and no further off than is visible.
+        assert np.all(side * (ratio - 1) >= -1e-6)
+        assert ratio == pytest.approx(1, abs=2e-4)
+    claimed = {r.key: r.value for r in first.readouts}["numerical_upper"]
+    assert claimed == {r.key: r.value for r in number.readouts}["numerical_upper"]
+
+
 def test_points_that_answers_have_in_common_are_composed_once():
     asked = []
 

@@ -42,8 +42,9 @@ _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps of which all points share ε₀, k and n, and with them the table of Rényi levels."""
 COARSE_ORDER = 512
 """Largest order of a coarse answer."""
-_CLAIMED_POINTS = 8
-"""Points of the claimed composition while a slider moves: 2 ms each."""
+_CLAIMED_POINTS, _BOTH_POINTS = 8, 7
+"""Points of the claimed composition while a slider moves, 2 ms each where all points share a round;
+else of the lower bound, too, 5 ms each."""
 _COMPOSED_POINTS, _COMPOSED_APART = 64, 31
 """Most points of compositions: of one round, and where each has a round of its own of 5 ms. Every
 fifth of these is a point of the worst case, for which it is kept."""
@@ -65,8 +66,9 @@ class AccountantPoints(Points):
     """Points of a sweep with the accountants' values at each of them.
 
     After the claimed number an answer for ε has three stages: the quick curves and, at few points,
-    the claimed one; all compositions at the sliders' values; all compositions at all points. They
-    take the quick curves from `full`. The worst case is added to the last of them.
+    the claimed one and the lower bound; all compositions at the sliders' values; all compositions
+    at all points. They take the quick curves from `full`. The worst case is added to the last of
+    them.
     """
 
     stage: Stage = "full"
@@ -198,6 +200,8 @@ class AccountantPoints(Points):
     @cached_property
     def composed_upper(self) -> Bound:
         """Upper bound by composition of the clones, at `inside`."""
+        if self.stage == "curve" and not self.one_round:
+            return theory.coarse_clones(self.inside, self.variant, self.context)
         return theory.composed_clones(self.inside, self.variant, self.context)
 
     @cached_property
@@ -211,7 +215,7 @@ class AccountantPoints(Points):
         if self.stage not in ("curve", "composed") or not self.holds.any():
             return self
         if self.stage == "curve":
-            return self.among(_CLAIMED_POINTS)
+            return self.among(_CLAIMED_POINTS if self.one_round else _BOTH_POINTS)
         return self.among(_COMPOSED_POINTS if self.one_round else _COMPOSED_APART)
 
     @cached_property
@@ -375,16 +379,20 @@ _SMALLER_SHOWN = "Theorem 1 alone is above the cap in places; shown is the small
 
 def _composition(role: Role, source: Reference) -> Callable[[Any], Bound | None]:
     """Return the function from points to a bound by composition, on either side."""
-    before: tuple[Stage, ...] = ("full",) if role is Role.UPPER else ("full", "curve")
 
     def value(p: AccountantPoints) -> Bound | None:
-        if p.stage in before:
+        if p.stage == "full" or (p.stage == "curve" and role is Role.LOWER and p.one_round):
             return None
         if not p.holds.any():
             return _undefined(p, role, source, p.why_undefined)
         if p.stage == "at_sliders":
             return _undefined(p, role, source, words.COMPUTING)
-        bound = p.composed_upper if role is Role.UPPER else p.composed_lower[0]
+        if role is Role.UPPER:
+            bound = p.composed_upper
+        elif p.stage == "curve":
+            bound = theory.coarse_responses(p.inside, p.context)
+        else:
+            bound = p.composed_lower[0]
         return bound.spread(p.holds, p.why_undefined)
 
     return value

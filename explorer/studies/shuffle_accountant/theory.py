@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -74,6 +75,10 @@ SHARPENED = Reference(
 
 SHARE = 0.5
 """Share of δ that the comparator gives to its rounds."""
+_COARSE_CELLS = 350
+"""Losses of a round while a slider moves."""
+_LEAK_ALIKE = math.log(2)
+"""The ε₀ at which 2RR and 3RR leak alike to first order; above, 3RR leaks more."""
 _ROUNDS_BATCH = 8
 """Distinct rounds whose tables are computed between two checks for cancellation."""
 _MAX_POINTS = 4000
@@ -312,6 +317,32 @@ def composed_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
     clones = partial(rdp.CloneRounds, variant=variant)
     side = Role.UPPER, rdp.COMPOSED_CLONES
     return composed_bound(clones, points.five, side, context, clones_key(variant))
+
+
+def coarse_clones(points: Rounds, variant: Clones, context: Context) -> Bound:
+    """Return the same with half as many losses a round, but for the last point."""
+    clones = partial(rdp.CloneRounds, variant=variant, cells=_COARSE_CELLS)
+    side, key = (Role.UPPER, rdp.COMPOSED_CLONES), ("shuffle-rdp", "coarse", variant.value)
+    curve = composed_bound(clones, points.at(slice(-1)).five, side, context, key)
+    here = composed_clones(points.at(slice(-1, None)), variant, context)
+    return replace(
+        here,
+        value=np.append(curve.value, here.value),
+        valid=np.append(curve.valid, here.valid),
+        truncated=np.append(curve.truncated, here.truncated),
+    )
+
+
+def coarse_responses(points: Rounds, context: Context) -> Bound:
+    """Return the lower bound by the randomiser alone that leaks more where messages are many."""
+
+    def likely(e: float, k: float, n: float) -> rdp.ComposedRounds:
+        if e <= _LEAK_ALIKE:
+            return rdp.ResponseRounds(e, k, n)
+        return rdp.ThreeSymbolRounds(e, k, n, _COARSE_CELLS)
+
+    side, key = (Role.LOWER, rdp.COMPOSED_LOWER), ("shuffle-rdp", "coarse", "responses")
+    return composed_bound(likely, points.five, side, context, key)
 
 
 def _worst_rounds(
