@@ -255,7 +255,8 @@ class ResponseRounds(_FromBelow):
 class ThreeSymbolRounds(_FromBelow):
     """Rounds of randomised response on three symbols (3RR), as `ResponseRounds`.
 
-    Their losses are merged on about `cells` values.
+    Their losses are merged on about `cells` values; if those are fewer than usual, one round's are,
+    too, of which else the exact δ is known.
     """
 
     def __init__(self, eps0: float, k: float, n: float, cells: int = _RESPONSE_CELLS) -> None:
@@ -265,8 +266,8 @@ class ThreeSymbolRounds(_FromBelow):
     def _laws(self, depth: float, thin: bool) -> list[RoundLoss]:
         return [three_symbol_loss(*self._round, cells=self._cells, depth=depth, thin=thin)]
 
-    def _curve(self) -> ThreeSymbolRound:
-        return ThreeSymbolRound(*self._round)
+    def _curve(self) -> ThreeSymbolRound | None:
+        return ThreeSymbolRound(*self._round) if self._cells >= _RESPONSE_CELLS else None
 
     def _may_be_dense(self, depth: float) -> bool:
         eps0, k, _ = self._round

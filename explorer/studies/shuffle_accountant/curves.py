@@ -42,9 +42,9 @@ _ONE_ROUND = ("T", "delta", "lam")
 """Sweeps of which all points share ε₀, k and n, and with them the table of Rényi levels."""
 COARSE_ORDER = 512
 """Largest order of a coarse answer."""
-_CLAIMED_POINTS, _BOTH_POINTS = 8, 7
-"""Points of the claimed composition while a slider moves, 2 ms each where all points share a round;
-else of the lower bound, too, 5 ms each."""
+_DRAGGED_POINTS = 7
+"""Points of the claimed composition and of the lower bound while a slider moves: 2 ms each where
+all share a round, else 5."""
 _COMPOSED_POINTS, _COMPOSED_APART = 64, 31
 """Most points of compositions: of one round, and where each has a round of its own of 5 ms. Every
 fifth of these is a point of the worst case, for which it is kept."""
@@ -200,7 +200,7 @@ class AccountantPoints(Points):
     @cached_property
     def composed_upper(self) -> Bound:
         """Upper bound by composition of the clones, at `inside`."""
-        if self.stage == "curve" and not self.one_round:
+        if self.stage == "curve":
             return theory.coarse_clones(self.inside, self.variant, self.context)
         return theory.composed_clones(self.inside, self.variant, self.context)
 
@@ -215,7 +215,7 @@ class AccountantPoints(Points):
         if self.stage not in ("curve", "composed") or not self.holds.any():
             return self
         if self.stage == "curve":
-            return self.among(_CLAIMED_POINTS if self.one_round else _BOTH_POINTS)
+            return self.among(_DRAGGED_POINTS)
         return self.among(_COMPOSED_POINTS if self.one_round else _COMPOSED_APART)
 
     @cached_property
@@ -381,7 +381,7 @@ def _composition(role: Role, source: Reference) -> Callable[[Any], Bound | None]
     """Return the function from points to a bound by composition, on either side."""
 
     def value(p: AccountantPoints) -> Bound | None:
-        if p.stage == "full" or (p.stage == "curve" and role is Role.LOWER and p.one_round):
+        if p.stage == "full":
             return None
         if not p.holds.any():
             return _undefined(p, role, source, p.why_undefined)
