@@ -60,6 +60,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_unconfigure() -> None:
+    """Clear the clipboard, which would be destroyed after Python has ended."""
+    gui = sys.modules.get("PySide6.QtGui")
+    if gui is not None and gui.QGuiApplication.instance() is not None:
+        gui.QGuiApplication.clipboard().clear()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect without looking for garbage: 10 s of processor time a worker instead of 15."""

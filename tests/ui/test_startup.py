@@ -80,6 +80,28 @@ def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study, lazy) -
     assert done.stdout.strip() == "[]"
 
 
+def test_the_program_ends_after_something_was_copied(tmp_path: Path) -> None:
+    code = """
+from PySide6.QtCore import QMimeData, QTimer
+from PySide6.QtGui import QGuiApplication
+from explorer.ui.app.options import WindowOptions
+from explorer.ui.app.application import Application
+
+launch = Application(WindowOptions(study="unbounded", start_page=False), ["test"])
+
+def copy():
+    data = QMimeData()
+    data.setText("copied")
+    QGuiApplication.clipboard().setMimeData(data)
+    launch.app.quit()
+
+QTimer.singleShot(500, copy)
+launch.run()
+"""
+    done = run("-c", code, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_choosing_a_study_imports_nothing_heavy(tmp_path: Path) -> None:
     # Studies and the page of plots are imported in the window's thread when they are selected.
     heavy = (*LAZY, "scipy", "sklearn", "loky")

@@ -146,6 +146,9 @@ class Application(QObject):
             shutdown.end_soon(code)  # a hanging load would keep the process alive
             self.hook.remove()
             self.window.close()
+            if QGuiApplication.platformName() == "offscreen":
+                # Nobody else can paste it, and it would be destroyed after Python has ended.
+                QGuiApplication.clipboard().clear()
             gc.unfreeze()  # otherwise DuckDB's objects are reported as leaked at exit
             qInstallMessageHandler(before)
         return shutdown.exit_code(code)
