@@ -223,7 +223,7 @@ def test_the_programs_commands_work_as_printed(
     words += next((less for begin, less in LESS.items() if " ".join(words).startswith(begin)), ())
     if words[0] == "window":  # it wants an application of its own
         done = subprocess.run([sys.executable, "-m", "explorer", *words])
-        assert done.returncode == 0
+        assert done.returncode == 0, capfd.readouterr().err
     else:
         assert run(words) == 0
     said = capfd.readouterr()
