@@ -133,3 +133,12 @@ def test_usual_names_of_encodings() -> None:
     for name in ("nonsense", "base64", "rot13"):
         with pytest.raises(ValueError, match=name):
             encodings.codec_of(name)
+
+
+@pytest.mark.parametrize(("user", "asked"), [("K-{}", False), ("Usuária{}", True)])
+def test_a_known_name_makes_its_encoding_sure_but_no_ids(write, user: str, asked: bool) -> None:
+    rows = [f"{user.format(i % 9)},48.{i + 100},16.{i + 200}" for i in range(60)]
+    path = write("\n".join(["Usuário,Latitude,Longitude", *rows]).encode("latin-1"))
+    preview = checkins.sniff(path)
+    assert (preview.question("encoding") is not None) == asked
+    assert preview.columns[0] == "Usuário"

@@ -32,6 +32,7 @@ from explorer.checkins.model import (
     with_suggestions,
 )
 from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
+from explorer.checkins.parsing.column_names import is_known_column
 from explorer.checkins.parsing.encodings import (
     MIN_SURE_RATING,
     UTF_8,
@@ -431,7 +432,11 @@ def _encoding_question(
         fields = split_quoted(text, delimiter) or text.split(delimiter)
         ids += fields[user : user + 1] if user is not None else []
         others += fields
-    critical = [text for text in dict.fromkeys((*names, *ids)) if not text.isascii()]
+    # A name that is known, such as Usuário, is none by chance; it is among the lines, too.
+    known = set(filter(is_known_column, names))
+    critical = [
+        text for text in dict.fromkeys((*names, *ids)) if not (text.isascii() or text in known)
+    ]
     differing = {
         name: text
         for name in detected.rivals
