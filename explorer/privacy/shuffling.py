@@ -48,6 +48,8 @@ corners are small and where they are very small. Newton's steps end from below, 
 ln δ falls without end, some 1e-14 too early."""
 _TINY = 1e-290
 """Local parameters below this are reported as they are: their halves are no longer doubles."""
+_FAR = 500.0
+"""Local parameters above this leave no clones, e^−ε₀·10¹² of them: δ is that of ε₀ alone."""
 
 _Slopes = tuple[FloatArray, FloatArray]
 
@@ -299,6 +301,8 @@ def is_wide(k: ArrayLike, log_pc: ArrayLike) -> BoolArray:
 def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: FloatArray) -> _Slopes:
     """Return δ and −dδ/dε at ε ≥ 0 of a crowd each; 1-dimensional arrays of one length."""
     value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
+    far = (eps < eps0) & (eps0 > _FAR)
+    value[far], slope[far] = -np.expm1((eps - eps0)[far]), np.exp((eps - eps0)[far])
     wide = is_wide(k, log_pc)
     inside = np.flatnonzero((eps < eps0) & wide)
     for start in range(0, inside.size, _ROWS):
@@ -306,7 +310,7 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
         gap = _kappa(eps0[at], eps[at])[1]
         sums = _sampled_sums(k[at], log_pc[at], gap / 2)
         value[at], slope[at] = _scale(eps0[at], k[at], log_pc[at], eps[at], sums)
-    inside = np.flatnonzero((eps < eps0) & ~wide)
+    inside = np.flatnonzero((eps < eps0) & ~wide & ~far)
     if inside.size == 0:
         return value, slope
     kappa, gap = _kappa(eps0[inside], eps[inside])

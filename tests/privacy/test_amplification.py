@@ -191,6 +191,16 @@ def test_arrays_broadcast_and_repeat_scalars():
     assert found[2, 1] == pytest.approx(shuffled_epsilon(1.0, 1000, 1e-9), rel=1e-12)
 
 
+@pytest.mark.parametrize("variant", list(Clones))
+@pytest.mark.parametrize("eps0", [499.0, 501.0, 720.0, 760.0, 800.0])
+def test_without_clones_delta_is_that_of_the_local_parameter(eps0, variant):
+    # (e^ε₀ − e^ε)/(e^ε₀ + 1): a clone has chance 2e^−499 a message. Beyond 745 it was 0.
+    delta = shuffled_delta([eps0 - 1, eps0 - 1e-6], eps0, 10**6, variant)
+    assert delta == pytest.approx([-math.expm1(-1), -math.expm1(-1e-6)], rel=1e-6)
+    found = shuffled_epsilon(eps0, 10**6, [1e-300, 0.5], variant)
+    assert found == pytest.approx([eps0, eps0 - math.log(2)], rel=1e-11)
+
+
 def test_no_local_leak_no_leak():
     assert shuffled_epsilon(0.0, 100, 1e-9) == 0.0
     assert shuffled_epsilon(5e-324, 1, 1.0) <= 5e-324
