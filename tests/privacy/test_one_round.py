@@ -59,6 +59,31 @@ def test_the_curve_is_the_pointwise_divergence_and_its_inverse_inverts(eps0, siz
     assert curve.delta(eps)[0] <= 10.0**power * (1 + 1e-6) + 1e-15
 
 
+@pytest.mark.parametrize(
+    ("k", "eps0", "eps", "exact"),
+    # Sums of both tails with 40 digits (Euler–Maclaurin).
+    [
+        (160 * 10**9, 1.2855291503895698, 3.16e-5, 7.4170090408457547e-27),
+        (600 * 10**9, 0.4979545243722878, 5.67e-6, 9.2798834996618047e-26),
+        (750 * 10**9, 0.8131107668032833, 9.33e-6, 2.0046275769633504e-29),
+    ],
+)
+def test_of_most_messages_the_bound_is_still_below(k, eps0, eps, exact):
+    assert exact * (1 - 1e-8) < rdp.RandomisedResponseRound(eps0, k, k).delta(eps)[0] < exact
+    assert rdp.ResponseRounds(eps0, k, k).delta(eps, 1).value < exact
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "eps0", "eps", "exact"),
+    [
+        (6 * 10**11, 10**12, 1e-3, 0.0, 3.0901937449448732e-10),
+        (10, 1000, 1e-9, 2e-12, 4.7656250061448056e-13),
+    ],
+)
+def test_ratios_next_to_one_keep_their_digits(k, n, eps0, eps, exact):
+    assert rdp.randomised_response_delta(eps, eps0, k, n) == pytest.approx(exact, rel=1e-9)
+
+
 def test_below_every_bound_for_all_randomisers():
     for eps0 in (0.1, 1.0, 4.0, 8.0):
         k = np.array([10, 100, 1000, 10**5])

@@ -343,6 +343,12 @@ def test_lower_is_below_upper_is_below_theorems(eps0, k, times, T, log_delta):
     assert float(upper.value) <= T * rdp.pure_epsilon(*arguments[:3]) * (1 + 1e-14)
 
 
+def test_one_client_of_very_many_with_next_to_no_local_privacy():
+    # Sampled in either of two rounds and told apart by the first report: tanh(ε₀/2) of 2γ.
+    assert rdp.LowerRounds(100.0, 1, 10**12).delta(0.0, 2).value == pytest.approx(2e-12, rel=1e-9)
+    assert rdp.CloneRounds(800.0, 10, 10).delta(750.0, 1).value == pytest.approx(1.0)
+
+
 def test_broadcasting_and_no_leak():
     found = rdp.clone_epsilon([0.0, 2.0], 1000, 10**6, [[1000], [2000]], 1e-8)
     assert found.value.shape == (2, 2)

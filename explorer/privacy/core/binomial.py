@@ -221,6 +221,11 @@ def log_pmf_run(first: float, last: float, trials: float, log_p: float, log_q: f
     return out
 
 
+def relative_error(trials: float) -> float:
+    """Return a bound on the relative error of these probabilities, 10 deviations out included."""
+    return 1e-12 + 64 * math.sqrt(trials) * 2.0**-53
+
+
 def logistic_log_p(eps0: float) -> tuple[float, float]:
     """Return ln p and ln(1−p) of p = 1/(e^ε₀+1)."""
     log_q = -math.log1p(math.exp(-eps0))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.binomial import log_half_pmf, log_pmf
+from explorer.privacy.core.binomial import log_half_pmf, log_pmf, relative_error
 from explorer.privacy.core.bound import FloatArray, Reference, Role
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
@@ -174,7 +174,7 @@ class RoundLoss:
         mean, square = np.concatenate(
             [
                 tilted(self.mass, self.log_ratio, c[start : start + rows, None]) @ powers
-                for start in range(0, c.size, rows)
+                for start in range(0, max(c.size, 1), rows)  # maybe of no tilt at all
             ]
         ).T
         return mean, np.maximum(square - mean**2, 1e-30)
@@ -208,12 +208,8 @@ def randomised_response_loss(
     merged, which an observer could do as well and errs downwards too.
     """
     pair = RandomisedResponsePair(eps0, k, n, 64.0, dense=not thin, tail=depth + 10)
-    # From the count itself where the ratio is so near 1 that its logarithm has no digits left.
-    direct = pair.gamma * math.exp(min(pair.log_s, 700.0)) / k * (pair.m - pair.mean)
-    near = np.abs(direct) < 0.5
-    excess = np.where(near, direct, np.expm1(np.where(near, 0.0, pair.log_ratio)))
-    log_ratio = np.where(near, np.log1p(np.where(near, direct, 0.0)), pair.log_ratio)
-    mass = np.exp(pair.log_mass)
+    log_ratio, mass = pair.log_ratio, np.exp(pair.log_mass)
+    excess = np.expm1(log_ratio)
     step = float(pair.m[1] - pair.m[0]) if pair.m.size > 1 else 1.0
     block = 1 if thin else math.floor(math.sqrt(pair.mean) / _MERGED)
     if block > 1:
@@ -223,12 +219,7 @@ def randomised_response_loss(
         mass, excess = whole[positive], sums[positive] / whole[positive]
         log_ratio = np.log1p(excess)
     reach = _SAFE_REACH / float(np.abs(np.diff(log_ratio)).max()) if step > 1 else math.inf
-    return RoundLoss(mass, excess, log_ratio, accuracy=_accuracy(k), reach=reach)
-
-
-def _accuracy(trials: float) -> float:
-    """Return the relative error of the library's binomial probabilities."""
-    return 1e-12 + 64 * math.sqrt(trials) * 2.0**-53
+    return RoundLoss(mass, excess, log_ratio, accuracy=relative_error(k), reach=reach)
 
 
 def clone_loss(
@@ -263,7 +254,7 @@ def clone_loss(
         np.concatenate([rise, -rise / (1 + rise), [0.0]]),
         np.concatenate([up, -up, [0.0]]),
         4 * math.exp(-depth),
-        _accuracy(k) + (_THINNED if apart else 0.0),
+        relative_error(k) + (_THINNED if apart else 0.0),
         reach,
     )
 
@@ -416,7 +407,7 @@ def two_level_loss(
         np.concatenate([rise, -rise / (1 + rise), [0.0]]),
         np.concatenate([up, -up, [0.0]]),
         12 * math.exp(-depth),
-        _accuracy(k) + (_THINNED if apart else 0.0),
+        relative_error(k) + (_THINNED if apart else 0.0),
         _SAFE_REACH / (gamma * apart) if apart else math.inf,
     )
 
@@ -476,7 +467,7 @@ def three_symbol_loss(
         np.concatenate([x, -x / (1 + x), [0.0]]),
         np.concatenate([up, -up, [0.0]]),
         4 * math.exp(-depth),
-        _accuracy(k) + (_THINNED if apart else 0.0),
+        relative_error(k) + (_THINNED if apart else 0.0),
         _SAFE_REACH / apart if apart else math.inf,
     )
 

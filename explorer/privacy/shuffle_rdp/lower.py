@@ -79,7 +79,13 @@ class RandomisedResponsePair:
         rest = 1 - self.gamma + self.gamma * math.exp(-self.eps0)
         with np.errstate(divide="ignore"):
             rising = math.log(self.gamma) + self.log_s + np.log(m) - math.log(self.k)
-            return np.logaddexp(np.log(rest) if rest > 0 else -self.eps0, rising)
+            out = np.logaddexp(np.log(rest) if rest > 0 else -self.eps0, rising)
+        if self.log_s < 700.0:
+            # From the count itself where the ratio is so near 1 that the sum has no digits left.
+            direct = self.gamma * math.exp(self.log_s) / self.k * (m - self.mean)
+            near = np.abs(direct) < 0.5
+            out[near] = np.log1p(direct[near])
+        return np.asarray(out)
 
     def _log_ratio_at(self, m: float) -> float:
         return float(self._log_ratio(np.array([m]))[0])

@@ -362,7 +362,8 @@ class CloneRounds:
         if epsilon >= T * self._pure * (1 + _LAST_DIGIT):
             return Certified(0.0, 0.0)
         if T == 1:
-            inner = math.log1p(n / k * math.expm1(epsilon))
+            # ln(1 + n/k·(e^ε − 1)), whose e^ε may have no double.
+            inner = epsilon + math.log1p((1 - n / k) * math.expm1(-epsilon))
             value = k / n * float(shuffled_delta(min(inner, eps0), eps0, k, self._variant))
             return Certified(min(value * (1 + SUMMED), 1.0), 0.0)
         # What T rounds of (ε_s, 0)-DP have in any case.

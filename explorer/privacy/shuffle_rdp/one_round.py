@@ -31,6 +31,7 @@ from explorer.privacy.core.binomial import (
     log_pmf_run,
     logistic_log_p,
     peaked_tail,
+    relative_error,
     smooth_stop_loss,
 )
 from explorer.privacy.core.bound import FloatArray
@@ -45,7 +46,7 @@ class RandomisedResponseRound:
     """The larger of both hockey-stick divergences of one round of 2RR, and its inverse.
 
     No (ε, δ) statement about all ε₀-LDP randomisers can lie below it. Counts further out than
-    e^−60 are left out, which errs downwards, as a lower bound may.
+    e^−60 are left out and masses rounded down, which errs downwards, as a lower bound may.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class RandomisedResponseRound:
 
     def __init__(self, eps0: float, k: float, n: float) -> None:
         pair = RandomisedResponsePair(min(eps0, _MAX_EXPONENT), k, n, 1.0, dense=True)
-        mass = np.exp(pair.log_mass)
+        mass = np.exp(pair.log_mass) * (1 - relative_error(k))
         slope = pair.gamma * np.exp(pair.log_s) / k
         self._x = slope * (pair.m - pair.mean)
         self._eps0 = eps0
