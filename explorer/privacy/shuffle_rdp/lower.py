@@ -59,6 +59,8 @@ class RandomisedResponsePair:
         tail: float = _TAIL,
     ) -> None:
         self.eps0, self.k, self.gamma = eps0, k, k / n
+        # Where nearly all are sampled 1 − γ must not come from a rounded γ.
+        self.least = (n - k) / n + self.gamma * math.exp(-eps0)
         self.log_p, self.log_q = logistic_log_p(eps0)
         self.log_s = eps0 + math.log(-math.expm1(-2 * eps0))
         self.mean = k * math.exp(self.log_p)
@@ -76,10 +78,10 @@ class RandomisedResponsePair:
 
     def _log_ratio(self, m: FloatArray) -> FloatArray:
         # 1 + γX = (1−γ) + γ(e^−ε₀ + s·m/k): a sum of positive terms, since 1 − sp = e^−ε₀.
-        rest = 1 - self.gamma + self.gamma * math.exp(-self.eps0)
         with np.errstate(divide="ignore"):
             rising = math.log(self.gamma) + self.log_s + np.log(m) - math.log(self.k)
-            out = np.logaddexp(np.log(rest) if rest > 0 else -self.eps0, rising)
+            least = np.log(self.least) if self.least > 0 else -self.eps0
+            out = np.logaddexp(least, rising)
         if self.log_s < 700.0:
             # From the count itself where the ratio is so near 1 that the sum has no digits left.
             direct = self.gamma * math.exp(self.log_s) / self.k * (m - self.mean)

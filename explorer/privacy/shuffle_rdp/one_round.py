@@ -40,6 +40,7 @@ from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffling import clone_guess
 
 _MAX_EXPONENT = 700.0
+_UNIT = 2.0**-53
 
 
 class RandomisedResponseRound:
@@ -63,10 +64,12 @@ class RandomisedResponseRound:
     def __init__(self, eps0: float, k: float, n: float) -> None:
         pair = RandomisedResponsePair(min(eps0, _MAX_EXPONENT), k, n, 1.0, dense=True)
         mass = np.exp(pair.log_mass) * (1 - relative_error(k))
-        slope = pair.gamma * np.exp(pair.log_s) / k
+        slope = pair.gamma * 2 * math.sinh(pair.eps0) / k
         self._x = slope * (pair.m - pair.mean)
+        # By how much rounding of the mean may have moved them.
+        self._moved = (4 + pair.eps0) * _UNIT * slope * pair.mean
         self._eps0 = eps0
-        self._ratio = np.exp(pair.log_ratio)
+        self._ratio = pair.least + slope * pair.m
         spacing = float(self._x[1] - self._x[0]) if self._x.size > 1 else 0.0
         # tail[i] = Σ_{j≥i} mass, above[i] = Σ_{j≥i} mass·(x_j − x_i); head and below likewise.
         self._tail = np.cumsum(mass[::-1])[::-1]
@@ -82,13 +85,16 @@ class RandomisedResponseRound:
         i = np.searchsorted(self._x, rise, side="left")
         inside = i < self._x.size
         i = np.minimum(i, self._x.size - 1)
-        up = np.where(inside, self._above[i] + self._tail[i] * (self._x[i] - rise), 0.0)
+        # Near the largest ratio a difference is all that is left: what rounding may add is lost.
+        past = self._x[i] - rise - 6 * _UNIT * rise - self._moved
+        up = np.where(inside, self._above[i] + self._tail[i] * past, 0.0)
         least = np.exp(-eps)
         j = np.searchsorted(self._ratio, least, side="right") - 1
         reached = j >= 0
         j = np.maximum(j, 0)
         # e^−ε − (1+x), from whichever two are the difference of small numbers.
         room = np.where(eps < 1, np.expm1(-eps) - self._x[j], least - self._ratio[j])
+        room -= np.where(eps < 1, 6 * _UNIT * eps + self._moved, 6 * _UNIT * least)
         gap = self._below[j] + self._head[j] * room
         down = np.where(reached, np.exp(np.minimum(eps, 700.0)) * gap, 0.0)
         # From ε₀ on nothing is left but rounding.
@@ -419,7 +425,8 @@ def _sums(
         # An odd step visits even and odd numbers alike.
         step = 2 * np.floor((high - low) / 300) + 1
     N = low[:, None] + step[:, None] * np.arange(int(((high - low) // step).max()) + 1)
-    x = share[:, None] * N - less[:, None]
+    x = share[:, None] * N
+    x -= less[:, None] + 16 * _UNIT * (x + less[:, None])
     if wide:
         last = high[:, None]
         laws = zip(
