@@ -46,6 +46,11 @@ def test_polya_to_thirty_digits(r: float, p: float) -> None:
             assert float(polya_pmf(k, r, p)) == pytest.approx(float(exact), rel=1e-6)
 
 
+def test_gaussian_sigma_of_the_smallest_delta() -> None:
+    # 2Φ(1/2σ) − 1 = δ: σ is 1/δ√(2π), whose square has no double.
+    assert gaussian_sigma(0.0, 1e-250) == pytest.approx(1e250 / math.sqrt(2 * math.pi), rel=1e-10)
+
+
 @given(st.floats(0, 30), st.floats(-12, -0.05), st.floats(0.01, 100))
 def test_gaussian_sigma_is_the_least(epsilon: float, log_delta: float, sensitivity: float) -> None:
     delta = 10**log_delta

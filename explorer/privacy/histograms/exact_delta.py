@@ -168,7 +168,7 @@ def count_divergences(
     Returns
     -------
     Directions
-        Shapes broadcast from the arguments. Relative precision 1e-9 (1e-11 below n = 1e9),
+        Shapes broadcast from the arguments. Relative precision 1e-9 (2e-10 below n = 1e9),
         down to 1e-300.
 
     Raises

@@ -76,7 +76,8 @@ def _missing(n: float, h: float, k: float) -> float:
     union = h * lower_tail(k - 1, n, 1 / h)
     if h == 2:
         return min(1.0, union)
-    if n > _MAX_EXACT or union < 1e-9 or union > 3:
+    # That none is missing has a chance of at most e^−union: counts are negatively associated.
+    if n > _MAX_EXACT or union < 1e-9 or union > 25:
         return min(1.0, union)
     mean = n / h
     size = 1 << math.ceil(math.log2(40 * math.sqrt(n) + 256))

@@ -83,6 +83,13 @@ def test_outside_the_domain(call, name):
         call()
 
 
+def test_missing_values_where_most_are():
+    # Seven values six times each: one arrangement class of 42!/6!⁷ among 7⁴².
+    none = math.factorial(42) / (math.factorial(6) ** 7 * 7**42)
+    assert hg.missing_probability(42, 7, 6) == pytest.approx(1 - none, abs=1e-12)
+    assert hg.least_samples(7, 6, 1 - none / 2) == 42
+
+
 def test_error_law_is_that_of_all_outputs():
     for n, p, s in ((9, 0.7, 3), (30, 0.9, 5), (30, 0.6, 30), (4, 0.5, 0)):
         outputs, law = hg.output_law(n, p, s)
