@@ -302,7 +302,8 @@ def clone_deltas(eps0: FloatArray, k: FloatArray, log_pc: FloatArray, eps: Float
     """Return δ and −dδ/dε at ε ≥ 0 of a crowd each; 1-dimensional arrays of one length."""
     value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
     far = (eps < eps0) & (eps0 > _FAR)
-    value[far], slope[far] = -np.expm1((eps - eps0)[far]), np.exp((eps - eps0)[far])
+    less = (eps - eps0)[far]
+    value[far], slope[far] = -np.expm1(less), np.exp(less)
     wide = is_wide(k, log_pc)
     inside = np.flatnonzero((eps < eps0) & wide)
     for start in range(0, inside.size, _ROWS):

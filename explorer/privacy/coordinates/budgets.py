@@ -248,8 +248,7 @@ def best_zeta(
     def budget(top: FloatArray) -> FloatArray:
         """Return c by level for totals of shape (…, k), shape (…, k, levels)."""
         wide, coupling = top[..., None], q[..., None, None]
-        rest = np.maximum(distinct - log_mix(coupling, 0.0, wide), 0.0)
-        return np.where(coupling == 0.0, distinct, np.where(wide <= distinct, wide, rest))
+        return np.where(coupling == 0.0, distinct, _spent_at(wide, distinct, coupling))
 
     def log_error(top: FloatArray) -> FloatArray:
         return grouped_log_mse(budget(top), counts, channel)

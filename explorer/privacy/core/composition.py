@@ -216,7 +216,7 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     eps_g = checks.reals("eps_g", epsilon_global, 0.0)
     eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     rounds = checks.rounds(T)
-    delta = vectorised(lambda g, e, t: min(_responses(e, t, -800.0).delta(g), 1.0))
+    delta = vectorised(lambda g, e, t: _responses(e, t, -800.0).delta(g))
     return delta(eps_g, eps, rounds)
 
 

@@ -263,8 +263,6 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     while spent(low) <= delta:
         low /= 2
     while high - low > 1e-12 * high:
-        middle = math.sqrt(low) * math.sqrt(high)
-        if not low < middle < high:
-            break
+        middle = low * math.sqrt(high / low)
         low, high = (low, middle) if spent(middle) <= delta else (middle, high)
     return high * sensitivity

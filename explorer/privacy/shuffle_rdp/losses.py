@@ -208,7 +208,7 @@ def randomised_response_loss(
     merged, which an observer could do as well and errs downwards too.
     """
     pair = RandomisedResponsePair(eps0, k, n, 64.0, dense=not thin, tail=depth + 10)
-    log_ratio, mass = pair.log_ratio, np.exp(pair.log_mass)
+    mass, log_ratio = np.exp(pair.log_mass), pair.log_ratio
     excess = np.expm1(log_ratio)
     step = float(pair.m[1] - pair.m[0]) if pair.m.size > 1 else 1.0
     block = 1 if thin else math.floor(math.sqrt(pair.mean) / _MERGED)

@@ -78,19 +78,13 @@ class RandomisedResponsePair:
 
     def _log_ratio(self, m: FloatArray) -> FloatArray:
         # 1 + γX = (1−γ) + γ(e^−ε₀ + s·m/k): a sum of positive terms, since 1 − sp = e^−ε₀.
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             rising = math.log(self.gamma) + self.log_s + np.log(m) - math.log(self.k)
             least = np.log(self.least) if self.least > 0 else -self.eps0
-            out = np.logaddexp(least, rising)
-        if self.log_s < 700.0:
             # From the count itself where the ratio is so near 1 that the sum has no digits left.
-            direct = self.gamma * math.exp(self.log_s) / self.k * (m - self.mean)
+            direct = self.gamma * np.exp(self.log_s) / self.k * (m - self.mean)
             near = np.abs(direct) < 0.5
-            out[near] = np.log1p(direct[near])
-        return np.asarray(out)
-
-    def _log_ratio_at(self, m: float) -> float:
-        return float(self._log_ratio(np.array([m]))[0])
+            return np.where(near, np.log1p(direct), np.logaddexp(least, rising))
 
     def _window(self, power: float, dense: bool, tail: float) -> tuple[float, float, float]:
         """Return the first and last count that matter for (Q/P)^±power, and the step between.
@@ -100,7 +94,7 @@ class RandomisedResponsePair:
         """
         k, mean = self.k, self.mean
         sigma = math.sqrt(mean)
-        lowest = abs(self._log_ratio_at(0.0))
+        lowest = abs(self._log_ratio(np.zeros(1))[0])
         # Left: Pr[m ≤ mean − t] ≤ e^{−t²/2·mean}, against a weight of at most e^{power·lowest}.
         reach = math.sqrt(2 * mean * (power * lowest + tail))
         low = max(0.0, math.floor(mean - reach))
@@ -109,7 +103,10 @@ class RandomisedResponsePair:
         while high < k:
             high = min(k, mean + walk)
             at = float(math.floor(high))
-            value = log_pmf_at(at, k, self.log_p, self.log_q) + power * self._log_ratio_at(at)
+            value = (
+                log_pmf_at(at, k, self.log_p, self.log_q)
+                + power * self._log_ratio(np.array([at]))[0]
+            )
             if value < best - tail - 0.5 * math.log(k):
                 break
             best = max(best, value)
@@ -240,21 +237,11 @@ def randomised_response_delta(
         if eps0 == 0:
             return 0.0
         pair = RandomisedResponsePair(eps0, k, n, 1.0, dense=True)
-        forward = backward = 0.0
-        up = pair.log_ratio > at
-        down = -pair.log_ratio > at
-        if which is not Direction.PQ:
-            forward = float(
-                np.sum(
-                    np.exp(pair.log_mass[up] + pair.log_ratio[up])
-                    * -np.expm1(at - pair.log_ratio[up])
-                )
-            )
-        if which is not Direction.QP:
-            backward = float(
-                np.sum(np.exp(pair.log_mass[down]) * -np.expm1(at + pair.log_ratio[down]))
-            )
+        loss = pair.log_ratio
+        forward = np.exp(pair.log_mass + loss) @ -np.expm1(np.minimum(at - loss, 0.0))
+        backward = np.exp(pair.log_mass) @ -np.expm1(np.minimum(at + loss, 0.0))
+        both = {Direction.QP: forward, Direction.PQ: backward}
         # A sum of probabilities may round to a little more than 1.
-        return min(max(forward, backward), 1.0)
+        return min(float(both.get(which, max(forward, backward))), 1.0)
 
     return vectorised(delta)(eps, e, sampled, clients)

@@ -40,7 +40,8 @@ from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
 from explorer.privacy.shuffling import clone_guess
 
 _MAX_EXPONENT = 700.0
-_UNIT = 2.0**-53
+_DIGITS = 7e-16
+"""Rounding error of a ratio or of a share, in units of itself."""
 
 
 class RandomisedResponseRound:
@@ -67,10 +68,10 @@ class RandomisedResponseRound:
         slope = pair.gamma * 2 * math.sinh(pair.eps0) / k
         self._x = slope * (pair.m - pair.mean)
         # By how much rounding of the mean may have moved them.
-        self._moved = (4 + pair.eps0) * _UNIT * slope * pair.mean
+        self._moved = (1 + pair.eps0) * _DIGITS * slope * pair.mean
         self._eps0 = eps0
         self._ratio = pair.least + slope * pair.m
-        spacing = float(self._x[1] - self._x[0]) if self._x.size > 1 else 0.0
+        spacing = float(np.diff(self._x[:2]).sum())
         # tail[i] = Σ_{j≥i} mass, above[i] = Σ_{j≥i} mass·(x_j − x_i); head and below likewise.
         self._tail = np.cumsum(mass[::-1])[::-1]
         self._above = spacing * (np.cumsum(self._tail[::-1])[::-1] - self._tail)
@@ -86,7 +87,7 @@ class RandomisedResponseRound:
         inside = i < self._x.size
         i = np.minimum(i, self._x.size - 1)
         # Near the largest ratio a difference is all that is left: what rounding may add is lost.
-        past = self._x[i] - rise - 6 * _UNIT * rise - self._moved
+        past = self._x[i] - rise * (1 + _DIGITS) - self._moved
         up = np.where(inside, self._above[i] + self._tail[i] * past, 0.0)
         least = np.exp(-eps)
         j = np.searchsorted(self._ratio, least, side="right") - 1
@@ -94,7 +95,7 @@ class RandomisedResponseRound:
         j = np.maximum(j, 0)
         # e^−ε − (1+x), from whichever two are the difference of small numbers.
         room = np.where(eps < 1, np.expm1(-eps) - self._x[j], least - self._ratio[j])
-        room -= np.where(eps < 1, 6 * _UNIT * eps + self._moved, 6 * _UNIT * least)
+        room -= np.where(eps < 1, _DIGITS * eps + self._moved, _DIGITS * least)
         gap = self._below[j] + self._head[j] * room
         down = np.where(reached, np.exp(np.minimum(eps, 700.0)) * gap, 0.0)
         # From ε₀ on nothing is left but rounding.
@@ -354,7 +355,8 @@ def _line(crowds: _Crowds, eps: FloatArray) -> _Slopes:
     share = -np.expm1(eps - crowds.eps0) + np.expm1(eps) * far**2
     share /= (np.exp(eps) + 1) * rest
     less = np.tanh(eps / 2) * (crowds.k * far + (crowds.n - crowds.k)) * far / rest
-    return np.minimum(share, 0.5), less
+    # So that rounding leaves no more below the line than there is.
+    return np.minimum(share, 0.5) * (1 - 3 * _DIGITS), less * (1 + 3 * _DIGITS)
 
 
 def _window(crowds: _Crowds, share: FloatArray, less: FloatArray) -> _Slopes:
@@ -425,8 +427,7 @@ def _sums(
         # An odd step visits even and odd numbers alike.
         step = 2 * np.floor((high - low) / 300) + 1
     N = low[:, None] + step[:, None] * np.arange(int(((high - low) // step).max()) + 1)
-    x = share[:, None] * N
-    x -= less[:, None] + 16 * _UNIT * (x + less[:, None])
+    x = share[:, None] * N - less[:, None]
     if wide:
         last = high[:, None]
         laws = zip(

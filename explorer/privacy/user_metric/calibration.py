@@ -225,15 +225,13 @@ def power_bound(eps: ArrayLike, delta: ArrayLike, false_alarm: ArrayLike) -> Any
     delta, false_alarm : array of float
         In [0, 1].
     """
-    e = np.asarray(eps, dtype=float)
+    e = checks.reals("eps", eps, 0.0)
     d = checks.reals("delta", delta, 0.0, 1.0)
     f = checks.reals("false_alarm", false_alarm, 0.0, 1.0)
-    if np.isnan(e).any() or (e < 0).any():
-        raise ValueError("eps: must be at least 0")
     with np.errstate(over="ignore", invalid="ignore"):
         first = np.where(f > 0, np.exp(e) * f, 0.0) + d
     second = 1.0 - np.exp(-e) * np.maximum(1.0 - f - d, 0.0)
-    return scalar_if_0d(np.minimum(1.0, np.minimum(first, second)))
+    return scalar_if_0d(np.minimum(first, second))
 
 
 def several_users(alpha: float, w: Sequence[float], deltas: Sequence[float]) -> tuple[float, float]:

@@ -161,7 +161,9 @@ def _sums(hop: _Hop, k: int, tilt: float) -> LossSums | None:
     beyond = k * value - tilt * (loss[-1] + hop.step) + math.log(error)
     loss = np.append(loss, max(k * top, loss[-1] + hop.step))[::-1]
     log_mass = np.append(log_mass, beyond)[::-1]
-    return LossSums(np.asarray(loss, dtype=float), np.asarray(log_mass, dtype=float), 1e-12)
+    return LossSums(
+        np.asarray(loss, dtype=float), np.asarray(log_mass, dtype=float), 1e-12, 2e-15 * loss[0]
+    )
 
 
 def product_of_hops_delta(

@@ -40,19 +40,21 @@ class Counts:
     eta: float
     lean: float
     """2s − 1 = tanh(α₀d/2)."""
+    rest: float
+    """1 − lean, with all its digits."""
 
     @classmethod
     def of(cls, alpha0: float, d: float, moved: float, others: float) -> "Counts":
         """Return the law at α₀ and a distance d of x and y."""
         a = alpha0 * d
-        lean = math.tanh(a / 2)
+        lean, rest = math.tanh(a / 2), 2 * math.exp(-a) / (1 + math.exp(-a))
         if others == 0:
-            return cls(moved, 0.0, 0.0, 0.0, lean)
+            return cls(moved, 0.0, 0.0, 0.0, lean, rest)
         near = math.exp(-alpha0)
         # 2s = 1 + tanh(a/2).
         p = (1 + lean) * near * -math.expm1(-alpha0) / (1 - (1 + lean) * near * near)
         p = min(p, 1.0)
-        return cls(moved, others, p, (1 - p) * near, lean)
+        return cls(moved, others, p, (1 - p) * near, lean, rest)
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
         """Return K, K′ and K″ of T at a tilt."""
@@ -60,20 +62,24 @@ class Counts:
         rise = 2 * math.sinh(tilt / 2) ** 2
         f = (1 - self.eta) * (rise + self.lean * sh)
         g = self.p * rise
-        f1, g1 = (1 - self.eta) * (sh + self.lean * ch), self.p * sh
-        f2, g2 = (1 - self.eta) * (ch + self.lean * sh), self.p * ch
-        # Far out 1 + f itself would cancel.
-        share = (1 + self.lean) / 2
-        whole = self.eta + (1 - self.eta) * (
-            share * math.exp(tilt) + (1 - share) * math.exp(-tilt) + 1e-300
-        )
+        up, down, whole = self._whole(tilt)
+        f1, g1 = (1 - self.eta) * (up - down), self.p * sh
+        f2, g2 = (1 - self.eta) * (up + down), self.p * ch
         first = self.moved * f1 / whole + self.others * g1 / (1 + g)
         second = self.moved * (f2 / whole - (f1 / whole) ** 2)
         second += self.others * (g2 / (1 + g) - (g1 / (1 + g)) ** 2)
-        value = self.moved * (
-            math.log1p(f) if f > -0.5 else math.log(whole)
-        ) + self.others * math.log1p(g)
+        # Far out 1 + f itself would cancel.
+        moved = math.log1p(f) if f > -0.5 and abs(tilt) < 1 else math.log(whole)
+        value = self.moved * moved + self.others * math.log1p(g)
         return value, first, max(second, 0.0)
+
+    def _whole(self, tilt: float, mirrored: bool = False) -> tuple[float, float, float]:
+        """Return the weights of + and − of a moved item at a tilt, and of all its answers."""
+        side = -tilt if mirrored else tilt
+        up, down = (1 + self.lean) / 2 * math.exp(side), self.rest / 2 * math.exp(-side)
+        if mirrored:
+            up, down = down, up
+        return up, down, self.eta + (1 - self.eta) * (up + down) + 1e-300
 
     def tilted(
         self, tilt: float, start: int, size: int, mirrored: bool
@@ -82,16 +88,11 @@ class Counts:
 
         Probabilities outside the window come back into it.
         """
-        lean = -self.lean if mirrored else self.lean
         ch, sh = math.cosh(tilt), math.sinh(tilt)
         omega = 2 * np.pi * np.arange(self._frequencies(tilt, size)) / size
         real, imag = -2 * np.sin(omega / 2) ** 2, np.sin(omega)
         rise = 2 * math.sinh(tilt / 2) ** 2
-        f = 1 + (1 - self.eta) * (rise + lean * sh)
-        up, down = (1 + lean) / 2 * math.exp(tilt), (1 - lean) / 2 * math.exp(-tilt)
-        if f < 0.5:
-            # Far out the sum itself would cancel.
-            f = self.eta + (1 - self.eta) * (up + down) + 1e-300
+        up, down, f = self._whole(tilt, mirrored)
         g = 1 + self.p * rise
         moved = (1 - self.eta) * ((up + down) * real + 1j * (up - down) * imag) / f
         others = self.p * (ch * real + 1j * sh * imag) / g
@@ -103,13 +104,13 @@ class Counts:
         return law, error * 2 * float(np.abs(turned).mean()) * turned.size / size + 1e-30
 
     def _frequencies(self, tilt: float, size: int) -> int:
-        """Return how many of the transform's frequencies there are before it is below e^−45."""
-        omega = 2 * np.pi * np.arange(0, size // 2 + 1, max(size // 2048, 1)) / size
+        """Return how many of the transform's frequencies there are up to the last above e^−45."""
+        stride = max(size // 2048, 1)
+        omega = 2 * np.pi * np.arange(0, size // 2 + 1, stride) / size
         g = 1 + 2 * self.p * math.sinh(tilt / 2) ** 2
         step = -2 * np.sin(omega / 2) ** 2 * math.cosh(tilt) + 1j * math.sinh(tilt) * np.sin(omega)
-        gone = np.flatnonzero(self.others * _log1p(self.p * step / g).real < -45)
-        whole = size // 2 + 1
-        return min(int(gone[0]) * max(size // 2048, 1) + 1, whole) if gone.size else whole
+        there = np.flatnonzero(self.others * _log1p(self.p * step / g).real >= -45)
+        return min((int(there[-1]) + 1) * stride, size // 2) + 1
 
 
 def _log1p(u: Any) -> Any:
@@ -184,7 +185,10 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     p, error_p = counts.tilted(tilt, start, size, mirrored=False)
     q, error_q = counts.tilted(tilt_q, start, size, mirrored=True)
     at = np.arange(start, start + size)
-    weight = np.exp(np.minimum(epsilon + log_q - log_p - (tilt_q - tilt) * at, 700.0))
+    turned = (tilt_q - tilt) * at
+    rounding = 100 + moved * (1 + tilt + tilt_q) + epsilon + abs(log_p) + abs(log_q)
+    ratio = epsilon + log_q - log_p - turned + _ROUNDING * (rounding + np.abs(turned))
+    weight = np.exp(np.minimum(ratio, 700.0))
     surplus = p - error_p - weight * (q + error_q)
     positive = np.flatnonzero(surplus > 0)
     if not positive.size:
@@ -192,7 +196,7 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     first = float(at[positive[0]])
     value = float((surplus[positive] * np.exp(-tilt * (at[positive] - first))).sum())
     log_value = math.log(value) + log_p - tilt * first
-    rounding = 1e-11 + 1e-15 * (abs(log_p) + abs(tilt * first) + epsilon + abs(log_q))
+    rounding = 1e-11 + _ROUNDING * (rounding + abs(tilt * first))
     return min(math.exp(log_value - rounding), 1.0) if log_value > -700 else 0.0
 
 
@@ -221,7 +225,7 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
         # Only the very ends may be left.
         return (
             None
-            if 2 * counts.moved * math.atanh(min(counts.lean, 1 - 1e-16)) <= epsilon
+            if counts.moved * math.log((1 + counts.lean) / max(counts.rest, 1e-300)) <= epsilon
             else (math.floor(total))
         )
     t, mine, other = 0.5 * high, 0.0, 0.0

@@ -138,3 +138,23 @@ def test_what_a_calibration_will_find_is_known_beforehand(alpha, delta, n):
     alpha0 = math.exp(group.rough_log_alpha0(alpha, math.log(delta)))
     found = group.log_delta(alpha, alpha0)[0]
     assert group.guess_bound(alpha, alpha0) == pytest.approx(found, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("at", "exact"),
+    # P(T) − e^ε·P(−T) of all T, summed with 60 digits.
+    [
+        # x hardly ever answers −: 1 − tanh(α₀d/2) has seven digits left.
+        ((30.908177342153742, 38.46549014579912, 1, 4, 0.4643646424409569, 1), 0.9700835951231),
+        # The law's transform is above e^−45 again beyond its zero.
+        ((3.8821473418976235e-05, 0.13562662528653777, 8, 2, 1.0, 1), 0.011499538982116462),
+    ],
+)
+def test_nothing_is_refuted_that_holds(at, exact):
+    assert exact * (1 - 1e-7) < um.refuting_delta(*at) <= exact
+
+
+def test_side_by_side_next_to_the_largest_loss_is_rounded_up():
+    # All sums of two losses, with 50 digits.
+    found = um.product_of_hops_delta(2, 37.46351290524046, 2, 1.0, 0.9999999853468398)
+    assert 6.6158504859040871e-8 <= found < 6.61586e-8
