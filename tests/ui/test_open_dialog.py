@@ -18,6 +18,7 @@ from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.controllers.session_store import SessionStore, StateFile
 from explorer.ui.dialogs.open_checkins import (
     BY_NAME,
+    BY_VALUES,
     CONFIRMED,
     NONE_READABLE,
     MappingDialog,
@@ -231,6 +232,9 @@ def test_columns_recognised_by_name_ask_nothing(qtbot, tmp_path: Path) -> None:
     dialog = asked(qtbot, path)
     assert [card.button.text() for card in dialog.cards.values()] == [BY_NAME] * 3
     assert dialog.focusWidget() is dialog.load_button
+    path.write_text("user,lat,lon,qqq\n" + rows)
+    unknown = asked(qtbot, path).time.button.text()
+    assert unknown == BY_VALUES  # no name says that it is a time
     dialog.time.options[dialog.time.none].radio.click()
     assert dialog.problem == "1 answer to confirm: time."
     path.write_text(rows)

@@ -17,10 +17,12 @@ from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 
 from explorer import __version__
+from explorer.checkins import Mapping
 from explorer.cli import run
 from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import RecipeError
 from explorer.figures.pages.released import Released
+from explorer.release.errors import ReleaseError
 from explorer.release.ledger.settings import default_ledger
 from explorer.release.mechanisms.adaptive import PriorMasses
 from explorer.release.outputs import read_prior_weights
@@ -29,6 +31,7 @@ from explorer.release.rows.format import FORMAT_TAKEN
 from explorer.studies.base.study import Origin
 from explorer.ui.app.tab_order import focus_chain, tab_stops
 from explorer.ui.base.theme import LIGHT
+from explorer.ui.release.controller import found_format
 from explorer.ui.release.draft import (
     COPIED,
     COPIED_SENTENCE,
@@ -901,3 +904,14 @@ def test_a_map_is_drawn_whatever_the_noise_makes_of_its_numbers(
     assert unit_of(what) == (100.0, "% of all people per cell")
     image = bare_map(what, (300, 240), 1.0, LIGHT, QFont())
     assert image.pixelColor(150, 60).alpha() == 255
+
+
+def test_a_release_takes_no_format_whose_header_leaves_rows_out(tmp_path: Path) -> None:
+    """The map left out the lines before a chosen header, which a release would read."""
+    path = tmp_path / "visits.csv"
+    rows = [f"u{i % 7},2026-01-02T00:00:00Z,40.{i + 10},-74.{i + 10}" for i in range(40)]
+    path.write_text("\n".join(["user,time,lat,lon", *rows]) + "\n")
+    mapping = Mapping(user=0, time=1, lat=2, lon=3)
+    assert found_format(path, replace(mapping, header=1))["header"] == "yes"
+    with pytest.raises(ReleaseError, match="line 4"):
+        found_format(path, replace(mapping, header=4))

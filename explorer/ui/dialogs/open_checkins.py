@@ -31,6 +31,7 @@ from explorer import checkins
 from explorer.checkins.errors import CheckinError, printable
 from explorer.checkins.model import E7, Candidate, Dialect, Format, Mapping, Preview, Question
 from explorer.checkins.parsing.ambiguities import remaining_questions
+from explorer.checkins.parsing.column_names import is_known_column
 from explorer.checkins.parsing.crs import Points, is_e7, looks_swapped, points_of
 from explorer.checkins.parsing.encodings import MIN_SURE_RATING, shown_encoding
 from explorer.checkins.parsing.guess_columns import OF_ROWS
@@ -443,7 +444,8 @@ class FirstRows(QWidget):
 SIZE_PX = 984, 680
 READING_FILE = "Looking at the file …"
 NONE_READABLE = "None of the first rows can be read with these settings."
-CONFIRMED, BY_NAME = "✓ Confirmed", "✓ Recognised by its name"
+CONFIRMED = "✓ Confirmed"
+BY_NAME, BY_VALUES = "✓ Recognised by its name", "✓ Recognised by its values"
 QUESTIONS_OF = {
     "user": ("user",),
     "position": ("position", "crs", "plane"),
@@ -961,7 +963,11 @@ class MappingDialog(QDialog):
             return ""
         if key == "time" and self.values["time"] is None:
             return "✓ No column looks like a time"
-        return BY_NAME if preview.has_header else "✓ Recognised by its format"
+        if not preview.has_header:
+            return "✓ Recognised by its format"
+        columns = [c for name in FIELDS_OF[key] if isinstance(c := values.get(name), int)]
+        named = all(is_known_column(preview.columns[column]) for column in columns)
+        return BY_NAME if named else BY_VALUES
 
     def _check(self) -> None:
         mapping, preview = self.mapping, self.preview

@@ -94,6 +94,11 @@ def found_format(
         raise ReleaseError(
             f"{path.name} does not hold rows of text. Save it as CSV and choose that."
         )
+    if mapping.header and dialect.lines_before_header:
+        raise ReleaseError(
+            f"{path.name} was opened from line {mapping.header} on, but a release reads every line "
+            "below the first. Delete the lines before it in a copy of the file and open that."
+        )
     if mapping.user is None:
         raise ReleaseError(NO_PERSON)
     if mapping.planar or mapping.crs is not None:
